@@ -2,7 +2,11 @@
 
 #include <chrono>
 
-#include "app/cli/desktop_options.h"
+#include "app/cli/cli.h"
+
+namespace attn::cli {
+struct DesktopOptions;
+}  // namespace attn::cli
 
 namespace attn {
 

@@ -4,9 +4,10 @@
 #include <memory>
 #include <string>
 
-#include "app/cli/cli.h"
 #include "app/cli/studio.h"
+#include "app/common/state.h"
 #include "app/figures/figure.h"
+#include "app/gl/pixels.h"
 
 namespace attn {
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "app/cli/desktop_options.h"
 #include "app/cli/terminal.h"
 #include "app/common/or_throw.h"
 #include "app/desktop.h"

@@ -3,6 +3,7 @@
 #include "app/common/draw/style.h"
 #include "app/common/draw/typeset.h"
 #include "app/platform/spoken.h"
+#include "app/window/draw/window.h"
 
 namespace attn {
 

@@ -2,11 +2,15 @@
 
 #include <optional>
 
+#include "app/common/action.h"
 #include "app/common/draw/built_fonts.h"
 #include "app/common/draw/imgui_painter.h"
 #include "app/gl/imgui_renderer.h"
 #include "app/gl/textures.h"
-#include "app/window/draw/window.h"
+
+namespace attn::view {
+struct AppState;
+}  // namespace attn::view
 
 namespace attn {
 

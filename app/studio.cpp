@@ -1,5 +1,6 @@
 #include "app/studio.h"
 
+#include "app/cli/cli.h"
 #include "app/figure.h"
 #include "app/gl/offscreen.h"
 #include "app/screen.h"

@@ -2,8 +2,11 @@
 
 #include <memory>
 
-#include "app/cli/cli.h"
 #include "app/cli/studio.h"
+
+namespace attn::cli {
+struct StudioJob;
+}  // namespace attn::cli
 
 namespace attn {
 

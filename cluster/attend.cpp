@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "app/cli/trace_parts.h"
 #include "app/common/or_throw.h"
 #include "app/files/outputs.h"
 #include "app/files/standard.h"
@@ -21,6 +22,8 @@
 #include "cluster/world.h"
 #include "core/kernels/fused.h"
 #include "core/kernels/pair_mask.h"
+#include "core/scores/pair_rule.h"
+#include "core/spec_arrays.h"
 #include "core/stopwatch.h"
 
 namespace attn::cluster {

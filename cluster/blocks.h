@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "core/masks.h"
+#include "core/spec.h"
 
 namespace attn::cluster {
 

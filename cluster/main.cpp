@@ -12,6 +12,7 @@
 #include "attn_version.h"
 #include "cluster/parts.h"
 #include "cluster/world.h"
+#include "core/threads.h"
 
 namespace attn::cluster {
 namespace {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "app/cli/trace_parts.h"
 #include "app/common/or_throw.h"
 #include "cluster/parts.h"
 #include "cluster/ring.h"
@@ -16,6 +17,7 @@
 #include "core/heads/layer.h"
 #include "core/io/file.h"
 #include "core/kernels/projections.h"
+#include "core/large/pyramid.h"
 #include "core/large/row_pool.h"
 #include "core/large/stored_strips.h"
 #include "core/large/weight_map.h"

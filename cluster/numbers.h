@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "core/tensor.h"
+#include "core/sizes.h"
 
 namespace attn::cluster {
 

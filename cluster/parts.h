@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "app/cli/arguments.h"
-#include "app/cli/trace_parts.h"
 #include "app/files/call.h"
 #include "core/masks.h"
 #include "core/rounding.h"

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/tensor.h"
+#include "core/sizes.h"
 
 namespace attn::cluster {
 

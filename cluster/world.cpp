@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include "core/dimensions.h"
 #include "core/kernels/fused_forward.h"
 #include "core/kernels/peak.h"
 #include "core/rng.h"

@@ -5,11 +5,15 @@
 #include <string>
 #include <string_view>
 
-#include "core/call.h"
-#include "core/threads.h"
+#include "core/forward.h"
+#include "core/result.h"
+#include "core/run_control.h"
+#include "core/stage.h"
 #include "core/trace.h"
 
 namespace attn {
+
+struct Dimensions;
 
 /// One way to compute attention. Stateless; `forward` and `backward` may run on any thread.
 /// Both trust the call, which validate() made; engine.h calls supports() before them.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/call.h"
 #include "core/engine.h"
 #include "core/kernels/fused.h"
 #include "core/kernels/reference.h"

@@ -3,9 +3,15 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/dimensions.h"
 #include "core/entries.h"
+#include "core/masks.h"
+#include "core/spec_arrays.h"
+#include "core/trace.h"
 
 namespace attn {
+
+bool MaskSpec::bias_forbids() const { return bias && bias->forbids; }
 
 std::shared_ptr<const PairBias> make_bias(Tensor values) {
     if (values.empty()) return nullptr;

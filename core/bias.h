@@ -3,10 +3,14 @@
 #include <limits>
 #include <memory>
 
-#include "core/engine.h"
-#include "core/masks.h"
+#include "core/spec.h"
+#include "core/tensor.h"
 
 namespace attn {
+
+struct AttentionSpec;
+struct Dimensions;
+struct PairBias;
 
 // Functions of MaskSpec::bias. AttentionSpec::bias_before_softcap has its place in the formula.
 

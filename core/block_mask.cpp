@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "core/dimensions.h"
 #include "core/entries.h"
 #include "core/masks.h"
+#include "core/spec.h"
 
 namespace attn {
 namespace {

@@ -4,11 +4,13 @@
 #include <string_view>
 #include <vector>
 
-#include "core/call.h"
 #include "core/result.h"
 #include "core/tensor.h"
 
 namespace attn {
+
+struct Dimensions;
+struct MaskSpec;
 
 // The BlockMask of PyTorch's FlexAttention: queries and keys in tiles, and a list of the tiles that a kernel computes.
 // Tile (r, c) holds queries r · query_block … and keys c · key_block …; tiles at the end may be shorter. A tile is full, where the kernel

@@ -6,7 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "core/dimensions.h"
 #include "core/masks.h"
+#include "core/spec.h"
+#include "core/spec_arrays.h"
 
 namespace attn {
 namespace {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/tensor.h"
+#include "core/matrix_view.h"
 
 namespace attn {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/result.h"
+#include "core/sizes.h"
 #include "core/stages.h"
-#include "core/tensor.h"
 
 namespace attn {
 

@@ -2,10 +2,13 @@
 
 #include <span>
 
-#include "core/engine.h"
+#include "core/dimensions.h"
 #include "core/rng.h"
+#include "core/spec.h"
 
 namespace attn {
+
+struct AttentionSpec;
 
 /// Ã = A · keep / (1 − p): the factor of one weight, 0 or 1/(1 − p). Pair (b,h,i,j) is kept when the
 /// uniform number at its flat index in [B,H,Tq,Tk] is at least p, so each pair's fate depends on

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/call.h"
 #include "core/kernels/reference.h"
 #include "core/memory.h"
 

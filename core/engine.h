@@ -4,6 +4,7 @@
 
 #include "core/backend.h"
 #include "core/call.h"
+#include "core/trace.h"
 
 namespace attn {
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "core/call.h"
+#include "core/dimensions.h"
+#include "core/shape.h"
 #include "core/stop.h"
-#include "core/tensor.h"
 
 namespace attn {
 

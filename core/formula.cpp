@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "core/dimensions.h"
 #include "core/metrics.h"
 #include "core/scores/score.h"
 #include "core/softmax.h"

@@ -6,10 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "core/call.h"
 #include "core/cast.h"
 #include "core/kernels/reference.h"
 #include "core/masks.h"
 #include "core/memory.h"
+#include "core/spec_arrays.h"
 
 namespace attn {
 namespace {

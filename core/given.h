@@ -1,8 +1,14 @@
 #pragma once
 
-#include "core/engine.h"
+#include "core/dimensions.h"
+#include "core/result.h"
+#include "core/run_control.h"
+#include "core/spec.h"
+#include "core/trace.h"
 
 namespace attn {
+
+struct Shape;
 
 /// Scores or weights [B,H,Tq,Tk] that a file gives without the queries and keys that make them.
 struct GivenPairs {

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "core/scores/score.h"
+#include "core/stages.h"
 
 namespace attn {
 namespace {

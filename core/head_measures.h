@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/tensor.h"
+#include "core/matrix_view.h"
 
 namespace attn {
 

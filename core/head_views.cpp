@@ -4,6 +4,9 @@
 #include <array>
 #include <cmath>
 
+#include "core/spec.h"
+#include "core/tensor.h"
+
 namespace attn {
 namespace {
 

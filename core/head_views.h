@@ -6,10 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "core/spec.h"
-#include "core/tensor.h"
+#include "core/forward.h"
+#include "core/matrix_view.h"
 
 namespace attn {
+
+struct Rope;
 
 // Views of one head in place of its weights: a weight states where a head looks, not the content that it moves
 // nor what that does. α [Tq,Tk] are weights, i query, j key, v_j the value of key j, L the loss. All sums are in double.

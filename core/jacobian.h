@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "core/tensor.h"
+#include "core/sizes.h"
 
 namespace attn {
 

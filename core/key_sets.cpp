@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/dimensions.h"
 #include "core/entries.h"
 #include "core/masks.h"
 

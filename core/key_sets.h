@@ -6,11 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "core/call.h"
 #include "core/result.h"
 #include "core/tensor.h"
 
 namespace attn {
+
+struct Dimensions;
 
 // Sparse attention: query i reads a set S_i of the keys that its mask allows, and softmax is over S_i alone.
 // A exact weights of one head [Tq,Tk], O = A V; i query, j key, p_i = i + offset the position of query i.

@@ -5,12 +5,14 @@
 #include <memory>
 #include <utility>
 
+#include "core/call.h"
 #include "core/cast.h"
 #include "core/engine.h"
 #include "core/masks.h"
 #include "core/metrics.h"
 #include "core/rng.h"
 #include "core/scores/score.h"
+#include "core/spec_arrays.h"
 
 namespace attn {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "core/key_sets.h"
 #include "core/operations/operation.h"
+#include "core/spec.h"
 #include "core/trace.h"
 
 namespace attn {

@@ -9,6 +9,7 @@
 
 #include "core/engine.h"
 #include "core/metrics.h"
+#include "core/spec.h"
 #include "core/text.h"
 
 namespace attn {

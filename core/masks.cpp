@@ -1,6 +1,8 @@
 #include "core/masks.h"
 #include "core/bias.h"
+#include "core/dimensions.h"
 #include "core/entries.h"
+#include "core/spec_arrays.h"
 
 #include <algorithm>
 

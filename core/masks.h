@@ -5,9 +5,14 @@
 #include <string_view>
 #include <vector>
 
-#include "core/engine.h"
+#include "core/result.h"
+#include "core/tensor.h"
 
 namespace attn {
+
+struct AttentionSpec;
+struct Dimensions;
+struct MaskSpec;
 
 /// Keys begin <= j < end; begin == end: none.
 struct KeyRange {

@@ -6,7 +6,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/dimensions.h"
 #include "core/platform.h"
+#include "core/spec.h"
 
 namespace attn {
 namespace {

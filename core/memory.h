@@ -1,10 +1,16 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
-#include "core/engine.h"
+#include "core/result.h"
+#include "core/sizes.h"
+#include "core/stage.h"
 
 namespace attn {
+
+struct AttentionSpec;
+struct Dimensions;
 
 /// An error when the kept stages need more than the free memory, or than memory_bytes() minus the bytes that this process holds already,
 /// such as its inputs; returned before anything is allocated: a kernel that overcommits memory would end the program instead.

@@ -29,8 +29,8 @@ class Narrow {
         return wide_.get();
     }
     /// The same numbers without those in float32.
-    std::unique_ptr<const Narrow> again() const {
-        return std::make_unique<const Narrow>(numbers_, format_, owner_);
+    std::shared_ptr<const Narrow> again() const {
+        return std::make_shared<const Narrow>(numbers_, format_, owner_);
     }
 
   private:

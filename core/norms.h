@@ -6,6 +6,8 @@
 #include <limits>
 #include <span>
 
+#include "core/forward.h"
+#include "core/sizes.h"
 #include "core/stop.h"
 #include "core/tensor.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/tensor.h"
+#include "core/sizes.h"
 
 namespace attn {
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/matrix_view.h"
 #include "core/spec.h"
 
 namespace attn {

@@ -6,7 +6,10 @@
 #include <numeric>
 #include <utility>
 
+#include "core/backend.h"
+#include "core/call.h"
 #include "core/cast.h"
+#include "core/engine.h"
 
 namespace attn {
 namespace {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "core/engine.h"
 #include "core/result.h"
+#include "core/spec.h"
 #include "core/trace.h"
 
 namespace attn {

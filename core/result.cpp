@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "core/note.h"
 #include "core/sizes.h"
 #include "core/stop.h"
 #include "core/text.h"

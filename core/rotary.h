@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/call.h"
+#include "core/spec_arrays.h"
 
 namespace attn {
 

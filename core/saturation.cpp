@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/check.h"
 #include "core/saturation_draws.h"
 #include "core/softmax.h"
 

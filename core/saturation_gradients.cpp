@@ -9,7 +9,9 @@
 
 #include "core/normals.h"
 #include "core/rng.h"
+#include "core/saturation.h"
 #include "core/softmax.h"
+#include "core/threads.h"
 
 // n keys; z logits that enter softmax, s = q·k raw scores, f = ∂z/∂s, d_… the gradient of the loss by …
 

@@ -4,8 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "core/saturation.h"
-#include "core/threads.h"
+#include "core/result.h"
+#include "core/run_control.h"
+#include "core/sizes.h"
 
 namespace attn {
 

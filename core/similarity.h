@@ -2,6 +2,7 @@
 
 #include "core/result.h"
 #include "core/spec.h"
+#include "core/tensor.h"
 
 namespace attn {
 

@@ -5,9 +5,13 @@
 #include <optional>
 #include <vector>
 
-#include "core/tensor.h"
+#include "core/forward.h"
+#include "core/sizes.h"
 
 namespace attn {
+
+struct PairBias;      // spec_arrays.h
+struct RotaryTables;  // spec_arrays.h
 
 /// How a query and a key become one number; core/scores/score.h has the table.
 enum class Score : std::uint8_t { dot, cosine, general, additive, student_t, relative };
@@ -32,13 +36,6 @@ struct RopeScaling {
         high =
             4.0;  // low_freq_factor < high_freq_factor; of yarn: c; of proportional low is a share
     double original_length = 8192.0;  // > 0, original_max_position_embeddings
-};
-
-/// Cosines and sines of the turns, in place of those of a position times a frequency: entry [b,0,t,c] turns column pair c of token t
-/// in batch entry b. They hold any rule: positions of packed or padded texts, sections of an image, partial or rescaled turns.
-struct RotaryTables {
-    Tensor q_cos, q_sin;  // [1 or B, 1, Tq, dims/2]
-    Tensor k_cos, k_sin;  // [1 or B, 1, Tk, dims/2]
 };
 
 /// Rotary positions: column pair c of a query or key at position p turns by p · base^(−2c/dims), scaled.
@@ -67,13 +64,6 @@ enum class CausalAlign : std::uint8_t { top_left, bottom_right };
 /// The weights of a row whose keys are all masked: 0 everywhere, or NaN everywhere.
 enum class EmptyRows : std::uint8_t { zero, nan };
 
-/// A float array that is added to the scores: Press et al. 2022 (ALiBi), Raffel et al. 2020 (T5) and PyTorch's float attn_mask are
-/// such arrays. make_bias() in core/bias.h makes one.
-struct PairBias {
-    Tensor values;         // broadcastable to [B,H,Tq,Tk]
-    bool forbids = false;  // an entry is −∞, which forbids its pair
-};
-
 /// Which keys a query may attend to: the AND of everything that is set. Query i is at position p = i + offset
 /// (AttentionSpec::query_offset), key j at j.
 struct MaskSpec {
@@ -89,7 +79,7 @@ struct MaskSpec {
     /// Added to the scores (AttentionSpec::bias_before_softcap has the order). It is one of the rules because its −∞ forbids.
     std::shared_ptr<const PairBias> bias;
 
-    bool bias_forbids() const { return bias && bias->forbids; }
+    bool bias_forbids() const;
     /// The bias without the other rules.
     MaskSpec bias_alone() const {
         MaskSpec alone;

@@ -6,6 +6,8 @@
 #include <fmt/ranges.h>
 
 #include "core/scores/score.h"
+#include "core/spec_arrays.h"
+#include "core/stages.h"
 
 namespace attn {
 namespace {

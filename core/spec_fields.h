@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/spec.h"
-#include "core/stages.h"
+#include "core/stage.h"
 
 namespace attn {
 

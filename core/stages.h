@@ -1,62 +1,20 @@
 #pragma once
 
 #include <array>
-#include <bitset>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
+
+#include "core/role.h"
+#include "core/stage.h"
 
 namespace attn {
 
 // THE table of stages. One row is all that a stage is: the engine, names of arrays, tests,
 // and the titles, texts and colours of every view of a stage are made from it.
 // T tokens, H heads; i query row, j key row, c column; d_ = gradient of.
-
-enum class Stage : std::uint8_t {
-    x,
-    x_kv,
-    q,
-    k,
-    v,
-    q_norm,
-    k_norm,
-    q_rot,
-    k_rot,
-    scores,
-    scaled,
-    biased,
-    masked,
-    weights,
-    dropped,
-    context,
-    output
-};
-inline constexpr std::size_t kStageCount = 17;
-
-/// The trainable parameters of one attention call. Weights are [in, out], biases and other rows of numbers [1, out].
-enum class Param : std::uint8_t {
-    w_q,
-    w_k,
-    w_v,
-    w_o,
-    b_q,
-    b_k,
-    b_v,
-    b_o,
-    w_score,    // general: scores = q W_score k
-    w_score_q,  // additive: scores = w_score · tanh(q W_score_q + k W_score_k)
-    w_score_k,
-    w_score_row,
-    sinks,    // one logit a head that takes part in the softmax and has no value
-    b_score,  // relative: scores = q k + b_score of the head and the distance from query to key
-    q_norm_weight,  // QK-norm: a factor for each column of a query
-    k_norm_weight   // and of a key
-};
-inline constexpr std::size_t kParamCount = 16;
 
 /// The part that a parameter belongs to: X's projections, the output's mixing, the score function, softmax, or QK-norm.
 enum class ParamUse : std::uint8_t { projection, output, score, sink, norm };
@@ -87,22 +45,6 @@ std::string_view extent(Axis axis);
 enum class HeadAxis : std::uint8_t { none, query, key_value };
 /// How values become colours: signed about 0, or a probability in [0, 1].
 enum class ColorScale : std::uint8_t { diverging, unit };
-/// The role colour used for a stage in formulas, headers, strips and curves. The last four are of things that are not part of
-/// attention: formats, methods.
-enum class Role : std::uint8_t {
-    input,
-    query,
-    key,
-    value,
-    score,
-    weight,
-    output,
-    first,
-    second,
-    third,
-    fourth
-};
-
 /// Which cells of an operand make the result cell (row i, column j).
 enum class Lights : std::uint8_t {
     same_cell,      // (i, j)
@@ -113,7 +55,6 @@ enum class Lights : std::uint8_t {
     own_head,       // column h: the sink of head h
 };
 
-using OperandId = std::variant<Stage, Param>;
 struct Operand {
     OperandId id;
     Lights lights;
@@ -161,9 +102,6 @@ struct ParamInfo {
     bool bias;
 };
 
-/// A set of stages: those that a backend can keep, or has to keep.
-using StageSet = std::bitset<kStageCount>;
-
 std::span<const StageInfo, kStageCount> stage_table();
 std::span<const ParamInfo, kParamCount> param_table();
 
@@ -173,14 +111,5 @@ const ParamInfo& info(Param param);
 std::string plain_formula(const StageInfo& stage);
 /// nullopt when no stage has that key.
 std::optional<Stage> find_stage(std::string_view key);
-
-constexpr std::size_t index_of(Stage stage) { return static_cast<std::size_t>(stage); }
-constexpr std::size_t index_of(Param param) { return static_cast<std::size_t>(param); }
-
-/// Every stage.
-inline StageSet all_stages() { return StageSet{}.set(); }
-inline StageSet only_stage(Stage stage) { return StageSet{}.set(index_of(stage)); }
-/// The stages that have a number for each pair of query and key: scores … dropped.
-StageSet pair_stages();
 
 }  // namespace attn

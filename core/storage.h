@@ -2,16 +2,34 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <new>
+#include <span>
 #include <type_traits>
 #include <utility>
 
-#include "core/blocks.h"
-#include "core/narrow.h"
+#include "core/halves.h"
 #include "core/sizes.h"
 
 namespace attn {
+
+class Narrow;
+enum class HalfFormat : std::uint8_t;
+
+namespace storage {
+
+/// `bytes` bytes on a cache-line boundary; nullptr of none. Throws std::bad_alloc.
+void* take(std::size_t bytes);
+/// Returns memory of take(bytes).
+void give(void* memory, std::size_t bytes) noexcept;
+
+/// narrow.h, for numbers that few programs have.
+std::shared_ptr<const Narrow> narrow(std::span<const std::uint16_t> numbers, HalfFormat format,
+                                     std::shared_ptr<const void> owner);
+std::shared_ptr<const Narrow> again(const Narrow& narrow);
+const float* floats(const Narrow& narrow);
+
+}  // namespace storage
 
 /// The numbers of a tensor: an owning array of fixed length on a cache-line boundary, which, unlike std::vector, need not
 /// be cleared before it is filled. Large ones reuse the memory of freed ones (blocks.h). Or numbers that something else owns
@@ -32,23 +50,23 @@ class Storage {
     /// `owner` keeps them alive.
     static Storage shared(const Scalar* data, std::size_t count,
                           std::shared_ptr<const void> owner) {
-        Storage storage;
-        storage.data_ = const_cast<Scalar*>(data);
-        storage.count_ = count;
-        storage.owner_ = std::move(owner);
-        return storage;
+        Storage all;
+        all.data_ = const_cast<Scalar*>(data);
+        all.count_ = count;
+        all.owner_ = std::move(owner);
+        return all;
     }
     static Storage narrow(std::span<const std::uint16_t> numbers, HalfFormat format,
                           std::shared_ptr<const void> owner) {
         static_assert(std::is_same_v<Scalar, float>);
-        Storage storage;
-        storage.count_ = numbers.size();
-        storage.narrow_ = std::make_unique<const Narrow>(numbers, format, std::move(owner));
-        return storage;
+        Storage all;
+        all.count_ = numbers.size();
+        all.narrow_ = storage::narrow(numbers, format, std::move(owner));
+        return all;
     }
     Storage(const Storage& other) {
         if (other.narrow_)
-            count_ = other.count_, narrow_ = other.narrow_->again();
+            count_ = other.count_, narrow_ = storage::again(*other.narrow_);
         else
             *this = other.owner_ ? shared(other.data_, other.count_, other.owner_)
                                  : Storage(other.data_, other.count_);
@@ -66,7 +84,7 @@ class Storage {
         return *this;
     }
     ~Storage() {
-        if (!owner_) free(data_, count_);
+        if (data_ != nullptr && !owner_) storage::give(data_, count_ * sizeof(Scalar));
     }
 
     Scalar* data() {
@@ -75,7 +93,7 @@ class Storage {
     }
     const Scalar* data() const {
         if constexpr (std::is_same_v<Scalar, float>)
-            if (narrow_) return narrow_->floats();
+            if (narrow_) return storage::floats(*narrow_);
         return data_;
     }
     /// nullptr: they are held in the type in which they are read.
@@ -87,27 +105,15 @@ class Storage {
     }
 
   private:
-    static constexpr std::align_val_t kCacheLine{64};
-
     static Scalar* allocate(std::size_t count) {
-        if (count == 0) return nullptr;
-        const std::size_t bytes = byte_count(static_cast<Index>(count), sizeof(Scalar));
-        return static_cast<Scalar*>(bytes < kLeastBlockBytes ? ::operator new(bytes, kCacheLine)
-                                                             : take_block(bytes));
-    }
-
-    static void free(Scalar* data, std::size_t count) noexcept {
-        const std::size_t bytes = count * sizeof(Scalar);
-        if (bytes < kLeastBlockBytes)
-            ::operator delete(data, kCacheLine);
-        else
-            give_block(data, bytes);
+        return static_cast<Scalar*>(
+            storage::take(byte_count(static_cast<Index>(count), sizeof(Scalar))));
     }
 
     Scalar* data_ = nullptr;
     std::size_t count_ = 0;
     std::shared_ptr<const void> owner_;     // null: this object
-    std::unique_ptr<const Narrow> narrow_;  // in place of data_
+    std::shared_ptr<const Narrow> narrow_;  // in place of data_; of this object alone
 };
 
 }  // namespace attn

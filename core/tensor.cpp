@@ -1,4 +1,4 @@
-#include "core/tensor.h"
+#include "core/shape.h"
 
 #include <fmt/format.h>
 

@@ -3,56 +3,16 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "core/check.h"
-#include "core/sizes.h"
+#include "core/matrix_view.h"
+#include "core/shape.h"
 #include "core/storage.h"
 
 namespace attn {
-
-/// [B, H, T, d]: batch, heads, tokens, width. Row-major, d fastest. An axis that a tensor does not
-/// have is 1: X is [B,1,T,d_model], a weight matrix [1,1,in,out], logsumexp [B,H,Tq,1].
-struct Shape {
-    Index b = 0;
-    Index h = 0;
-    Index t = 0;
-    Index d = 0;
-
-    /// Throws SizeError (sizes.h) above 2^63 − 1.
-    constexpr Index count() const { return product(b, h, t, d); }
-    constexpr bool operator==(const Shape&) const = default;
-};
-
-/// "[2, 3, 7, 5]".
-std::string to_string(const Shape& shape);
-
-/// A matrix somewhere in memory: rows of `columns` entries, `stride` entries from row to row.
-template <class Scalar>
-struct MatrixView {
-    Scalar* data = nullptr;
-    Index rows = 0;
-    Index columns = 0;
-    Index stride = 0;
-
-    Scalar& operator()(Index row, Index column) const { return data[row * stride + column]; }
-    std::span<Scalar> row(Index i) const {
-        return {data + i * stride, static_cast<std::size_t>(columns)};
-    }
-    /// `count` columns from `first` on: one head's part of joined heads.
-    MatrixView column_block(Index first, Index count) const {
-        return {data + first, rows, count, stride};
-    }
-    MatrixView row_block(Index first, Index count) const {
-        return {data + first * stride, count, columns, stride};
-    }
-    operator MatrixView<const Scalar>() const requires(!std::is_const_v<Scalar>) {
-        return {data, rows, columns, stride};
-    }
-};
 
 /// An owning, contiguous, row-major [B,H,T,d] array. Empty (count 0) means "not there".
 template <class Scalar>

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-#include "core/stages.h"
+#include "core/stage.h"
 #include "core/tensor.h"
 
 namespace attn {

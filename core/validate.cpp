@@ -10,6 +10,7 @@
 #include "core/engine.h"
 #include "core/rotary.h"
 #include "core/scores/score.h"
+#include "core/spec_arrays.h"
 #include "core/text.h"
 
 namespace attn {

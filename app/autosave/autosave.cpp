@@ -11,6 +11,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <ctime>
+#include <mutex>
 #include <thread>
 
 #include <nlohmann/json.hpp>

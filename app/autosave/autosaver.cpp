@@ -6,6 +6,7 @@
 
 #include "app/autosave/recent.h"
 #include "app/common/assets.h"
+#include "app/common/document/actions.h"
 #include "app/window/session.h"
 
 namespace attn::autosave {

@@ -9,8 +9,8 @@
 #include "app/autosave/autosave.h"
 #include "app/autosave/places.h"
 #include "app/autosave/settings.h"
+#include "app/common/action.h"
 #include "app/common/actions.h"
-#include "app/common/document/actions.h"
 #include "app/common/state.h"
 #include "core/result.h"
 

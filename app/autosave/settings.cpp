@@ -4,6 +4,7 @@
 
 #include "app/autosave/places.h"
 #include "app/common/fields.h"
+#include "app/common/state.h"
 #include "core/io/file.h"
 #include "core/io/json.h"
 

@@ -4,8 +4,12 @@
 #include <optional>
 #include <string>
 
-#include "app/common/state.h"
+#include "app/common/theme_name.h"
 #include "core/result.h"
+
+namespace attn::view {
+struct AppState;
+}  // namespace attn::view
 
 namespace attn::autosave {
 

@@ -6,6 +6,7 @@
 #include "app/common/or_throw.h"
 #include "app/files/layers.h"
 #include "app/files/text.h"
+#include "core/note.h"
 #include "core/text.h"
 
 namespace attn::cli {

@@ -4,6 +4,7 @@
 
 #include <iostream>
 
+#include "app/cli/bench_report.h"
 #include "app/cli/bench_sections.h"
 #include "app/cli/command.h"
 #include "app/cli/subcommands.h"
@@ -12,6 +13,8 @@
 #include "app/files/standard.h"
 #include "app/files/text.h"
 #include "core/io/file.h"
+#include "core/text.h"
+#include "core/threads.h"
 
 namespace attn::cli {
 namespace {

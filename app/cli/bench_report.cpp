@@ -4,7 +4,9 @@
 
 #include <fstream>
 
+#include "app/common/keys.h"
 #include "attn_version.h"
+#include "core/bench/measure.h"
 #include "core/kernels/peak.h"
 
 namespace attn::cli {

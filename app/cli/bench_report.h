@@ -1,12 +1,20 @@
 #pragma once
 
+#include <ostream>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
-#include "app/cli/cli.h"
 #include "core/bench/map_speed.h"
-#include "core/bench/measure.h"
+#include "core/bench/workload.h"
+
+namespace attn::bench {
+struct Compared;
+struct Decoded;
+struct Measured;
+struct MeasuredProduct;
+struct MemoryUse;
+}  // namespace attn::bench
 
 namespace attn::cli {
 

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/cli/bench_report.h"
+#include "app/cli/cli.h"
 #include "app/common/or_throw.h"
+#include "core/call.h"
 
 namespace attn::cli {
 namespace {

@@ -4,9 +4,15 @@
 #include <string_view>
 #include <vector>
 
-#include "app/cli/bench_report.h"
+#include "core/bench/measure.h"
+
+namespace attn {
+class Backend;
+}  // namespace attn
 
 namespace attn::cli {
+
+class BenchReport;
 
 /// What the command line of `bench` asks for.
 struct BenchPlan {

@@ -12,6 +12,11 @@
 #include "app/figures/figure.h"
 #include "app/gl/pixels.h"
 #include "core/backend.h"
+#include "core/note.h"
+
+namespace attn {
+struct Note;
+}  // namespace attn
 
 namespace CLI {
 class App;

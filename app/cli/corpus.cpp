@@ -6,6 +6,7 @@
 
 #include <fmt/ranges.h>
 
+#include "app/cli/arguments.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/table.h"
 #include "app/common/format.h"

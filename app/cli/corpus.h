@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "app/cli/arguments.h"
+#include "app/cli/cli.h"
 #include "app/files/corpus.h"
 
 namespace attn::cli {

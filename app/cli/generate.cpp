@@ -7,13 +7,16 @@
 #include "app/cli/model_text.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/trace_parts.h"
+#include "app/common/document/opened.h"
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
+#include "app/files/axes.h"
 #include "app/files/outputs.h"
 #include "app/files/standard.h"
 #include "app/files/text.h"
 #include "core/io/file.h"
 #include "core/models/generate.h"
+#include "core/models/sampling.h"
 #include "core/stopwatch.h"
 
 namespace attn::cli {

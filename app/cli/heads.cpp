@@ -8,8 +8,10 @@
 #include "app/cli/start.h"
 #include "app/cli/subcommands.h"
 #include "app/cli/table.h"
+#include "app/common/document/actions.h"
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
+#include "app/files/axes.h"
 #include "app/files/model.h"
 #include "core/corpus/measure.h"
 

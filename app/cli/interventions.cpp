@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include "app/files/text.h"
+#include "core/result.h"
+#include "core/stages.h"
 
 namespace attn::cli {
 namespace {

@@ -4,7 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/models/interventions.h"
+#include "core/models/row_intervention.h"
+#include "core/stage.h"
 
 namespace attn::cli {
 

@@ -8,6 +8,7 @@
 #include "app/common/or_throw.h"
 #include "app/files/open.h"
 #include "app/files/standard.h"
+#include "app/window/lecture.h"
 #include "core/io/file.h"
 
 namespace attn::cli {

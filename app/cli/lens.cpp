@@ -7,8 +7,10 @@
 #include "app/cli/interventions.h"
 #include "app/cli/model_text.h"
 #include "app/cli/subcommands.h"
+#include "app/common/document/opened.h"
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
+#include "core/models/interventions.h"
 #include "core/models/lens.h"
 
 namespace attn::cli {

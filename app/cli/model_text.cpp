@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/cli/arguments.h"
 #include "app/cli/start.h"
 #include "app/common/assets.h"
 #include "app/common/or_throw.h"
 #include "app/files/model.h"
 #include "app/files/text.h"
+#include "core/models/family.h"
 #include "core/models/groups.h"
 #include "core/models/token_ids.h"
 #include "core/text.h"

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/arguments.h"
+#include "app/cli/cli.h"
 #include "core/models/model.h"
+#include "core/models/tokenizer.h"
 
 namespace attn::cli {
 

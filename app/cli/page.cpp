@@ -9,6 +9,7 @@
 #include "app/cli/subcommands.h"
 #include "app/common/assets.h"
 #include "app/common/or_throw.h"
+#include "app/files/axes.h"
 #include "app/files/standard.h"
 #include "app/window/session.h"
 #include "core/io/arrays/array_file.h"

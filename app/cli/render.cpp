@@ -8,6 +8,7 @@
 #include "app/cli/render_parts.h"
 #include "app/cli/start.h"
 #include "app/cli/subcommands.h"
+#include "app/common/actions.h"
 #include "app/common/fields.h"
 #include "app/common/figure_size.h"
 #include "app/common/map/actions.h"

@@ -5,7 +5,9 @@
 #include <thread>
 
 #include "app/cli/render_parts.h"
+#include "app/common/actions.h"
 #include "app/common/map/state.h"
+#include "core/large/weight_map.h"
 #include "core/stopwatch.h"
 
 namespace attn::cli {

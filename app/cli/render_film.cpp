@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include "app/cli/render_parts.h"
+#include "app/cli/start.h"
+#include "app/common/actions.h"
 #include "app/common/or_throw.h"
 #include "app/gl/animated_png.h"
+#include "app/window/requests.h"
 
 namespace attn::cli {
 namespace {

@@ -1,7 +1,9 @@
 #include "app/cli/render_parts.h"
 
+#include "app/cli/start.h"
 #include "app/common/map/actions.h"
 #include "app/common/map/state.h"
+#include "app/window/requests.h"
 
 namespace attn::cli {
 

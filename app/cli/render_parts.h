@@ -1,12 +1,13 @@
 #pragma once
 
 #include "app/cli/cli.h"
-#include "app/cli/start.h"
 #include "app/cli/studio.h"
 #include "app/common/workspace.h"
 #include "app/jobs/jobs.h"
 
 namespace attn::cli {
+
+struct Start;
 
 // What `render` is made of.
 

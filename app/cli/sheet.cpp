@@ -14,6 +14,7 @@
 #include "app/files/standard.h"
 #include "app/files/text.h"
 #include "core/io/file.h"
+#include "core/text.h"
 
 namespace attn::cli {
 namespace {

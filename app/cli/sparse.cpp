@@ -13,12 +13,16 @@
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
+#include "app/files/axes.h"
 #include "app/files/standard.h"
 #include "app/files/tensors.h"
 #include "app/files/text.h"
+#include "core/engine.h"
 #include "core/given.h"
+#include "core/io/npy.h"
 #include "core/key_sets.h"
 #include "core/masks.h"
+#include "core/train/task_table.h"
 
 namespace attn::cli {
 namespace {

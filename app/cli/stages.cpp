@@ -6,6 +6,8 @@
 #include "app/cli/subcommands.h"
 #include "app/files/text.h"
 #include "core/tex.h"
+#include "core/text.h"
+#include "core/train/task_table.h"
 
 namespace attn::cli {
 namespace {

@@ -14,16 +14,22 @@
 
 #include <charconv>
 #include <iterator>
+#include <set>
 
 #include "app/cli/arguments.h"
 #include "app/cli/interventions.h"
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
 #include "app/common/fields.h"
 #include "app/common/map/camera.h"
+#include "app/common/sheet.h"
 #include "app/common/state_text.h"
 #include "app/common/workspace.h"
+#include "app/files/axes.h"
 #include "app/files/model.h"
 #include "app/files/standard.h"
 #include "app/files/text.h"
+#include "app/window/lecture.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/paths.h"
 #include "core/models/groups.h"

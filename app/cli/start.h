@@ -11,12 +11,15 @@
 #include <CLI/CLI.hpp>
 
 #include "app/cli/cli.h"
-#include "app/common/actions.h"
-#include "app/common/document/actions.h"
+#include "app/common/action.h"
+#include "app/common/opener.h"
 #include "app/files/open.h"
 #include "app/files/outputs.h"
 #include "app/gl/pixels.h"
-#include "app/window/lecture.h"
+
+namespace attn::view {
+struct Lecture;
+}  // namespace attn::view
 
 namespace attn::cli {
 

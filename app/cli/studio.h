@@ -2,8 +2,12 @@
 
 #include <string>
 
-#include "app/common/document/actions.h"
+#include "app/common/action.h"
 #include "core/result.h"
+
+namespace attn::view {
+struct AppState;
+}  // namespace attn::view
 
 namespace attn::cli {
 

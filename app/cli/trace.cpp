@@ -7,14 +7,21 @@
 #include "app/cli/trace_parts.h"
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
+#include "app/files/call.h"
 #include "app/files/model.h"
 #include "app/files/standard.h"
 #include "app/files/text.h"
 #include "core/heads/layer.h"
+#include "core/io/arrays/array_file.h"
 #include "core/io/file.h"
 #include "core/kernels/reference.h"
+#include "core/models/model_stages.h"
 #include "core/rows.h"
+#include "core/spec_arrays.h"
+#include "core/spec_fields.h"
 #include "core/stopwatch.h"
+#include "core/threads.h"
+#include "core/train/task_table.h"
 
 namespace attn::cli {
 namespace {

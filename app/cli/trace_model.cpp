@@ -5,10 +5,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/document/intervention_effects.h"
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
 #include "app/files/model.h"
 #include "app/files/standard.h"
+#include "core/call.h"
+#include "core/models/family.h"
 #include "core/models/read_out.h"
 #include "core/stopwatch.h"
 #include "core/text.h"

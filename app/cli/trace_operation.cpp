@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include "app/common/or_throw.h"
+#include "app/files/call.h"
 #include "app/files/text.h"
+#include "core/engine.h"
 #include "core/stopwatch.h"
+#include "core/text.h"
+#include "core/train/task_table.h"
 
 namespace attn::cli {
 namespace {

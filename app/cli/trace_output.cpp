@@ -6,7 +6,11 @@
 
 #include "app/common/lower_case.h"
 #include "app/common/or_throw.h"
+#include "app/files/call.h"
 #include "app/files/standard.h"
+#include "core/narrow.h"
+#include "core/spec_arrays.h"
+#include "core/train/task_table.h"
 
 namespace attn::cli {
 namespace {

@@ -8,11 +8,19 @@
 
 #include "app/cli/cli.h"
 #include "app/cli/interventions.h"
-#include "app/files/call.h"
+#include "core/forward.h"
 #include "core/io/npz.h"
 #include "core/models/groups.h"
 #include "core/models/model.h"
-#include "core/trace.h"
+#include "core/operations/operation.h"
+
+namespace attn {
+struct AttentionSpec;
+}  // namespace attn
+
+namespace attn::files {
+struct FileCall;
+}  // namespace attn::files
 
 namespace attn::cli {
 

@@ -13,6 +13,7 @@
 #include "core/train/language.h"
 #include "core/train/recording.h"
 #include "core/train/run_files.h"
+#include "core/train/task_table.h"
 #include "core/train/trainer.h"
 
 namespace attn::cli {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "app/common/action.h"
 #include "app/common/set_field.h"
 #include "app/common/state.h"
 

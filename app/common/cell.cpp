@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "app/common/describe.h"
 #include "app/common/fields.h"
 #include "app/common/place.h"
 #include "app/common/sheet.h"
 #include "core/large/planted.h"
+#include "core/large/planted_spec.h"
 #include "core/text.h"
 
 namespace attn::view {

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/common/describe.h"
 #include "core/large/cell.h"
-#include "core/stages.h"
-#include "core/tensor.h"
+#include "core/sizes.h"
+#include "core/stage.h"
+
+namespace attn::view {
+class Visitor;
+}  // namespace attn::view
 
 namespace attn::large {
 struct PlantedSpec;

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "app/common/theme.h"
+#include "core/stages.h"
 
 namespace attn::view {
 

@@ -1,5 +1,6 @@
 #include "app/common/describe.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>

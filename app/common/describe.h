@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "app/common/names.h"
-#include "core/tensor.h"
+#include "core/sizes.h"
 
 namespace attn {
 enum class Stage : std::uint8_t;

@@ -9,6 +9,7 @@
 
 #include "app/common/format.h"
 #include "core/call.h"
+#include "core/spec_arrays.h"
 
 namespace attn::view {
 namespace {

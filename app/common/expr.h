@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/common/inspector.h"
+#include "core/role.h"
 
 namespace attn::view {
 

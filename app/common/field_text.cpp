@@ -1,8 +1,11 @@
 #include "app/common/field_text.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "core/shape.h"
 
 namespace attn::view {
 namespace {

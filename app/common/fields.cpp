@@ -1,5 +1,6 @@
 #include "app/common/fields.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 

@@ -11,7 +11,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "core/result.h"
-#include "core/tensor.h"
+#include "core/sizes.h"
 
 namespace attn::view {
 

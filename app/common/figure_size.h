@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "app/common/action.h"
 #include "app/common/folder.h"
 #include "app/common/image.h"
 #include "app/common/set_field.h"

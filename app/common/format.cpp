@@ -1,5 +1,6 @@
 #include "app/common/format.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 
 #include "app/common/logits.h"
 #include "app/common/typed.h"
+#include "core/shape.h"
 
 namespace attn::view {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/tensor.h"
+#include "core/sizes.h"
 #include "core/text.h"
 
 namespace attn::view {

@@ -1,5 +1,7 @@
 #include "app/common/glossary.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "app/common/assets.h"

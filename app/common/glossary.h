@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/result.h"
-#include "core/stages.h"
+#include "core/stage.h"
 
 namespace attn::view {
 

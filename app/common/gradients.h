@@ -2,10 +2,8 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <optional>
-#include <utility>
 
+#include "core/forward.h"
 #include "core/result.h"
 #include "core/trace.h"
 
@@ -15,43 +13,19 @@ namespace attn::view {
 /// as W in float32. Copies are of the same. Any thread.
 class Gradients {
   public:
-    Gradients() : Gradients(Trace()) {}
+    Gradients();
     /// They are there already.
-    explicit Gradients(Trace trace) : made_(std::make_shared<Made>()) {
-        made_->trace = std::move(trace);
-    }
-    explicit Gradients(std::function<Result<Trace>()> compute) : made_(std::make_shared<Made>()) {
-        made_->compute = std::move(compute);
-    }
+    explicit Gradients(Trace trace);
+    explicit Gradients(std::function<Result<Trace>()> compute);
 
     /// Where that is not possible every tensor stays empty.
-    Result<void> compute() const {
-        std::call_once(made_->once, [&made = *made_] {
-            if (!made.compute) return;
-            auto trace = made.compute();
-            made.compute = nullptr;
-            if (trace)
-                made.trace = *std::move(trace);
-            else
-                made.fault = std::move(trace.error());
-        });
-        if (made_->fault) return tl::unexpected(*made_->fault);
-        return {};
-    }
-    const Trace& operator*() const {
-        static_cast<void>(compute());
-        return made_->trace;
-    }
+    Result<void> compute() const;
+    const Trace& operator*() const;
     const Trace* operator->() const { return &**this; }
     std::shared_ptr<const Trace> trace() const { return {made_, &**this}; }
 
   private:
-    struct Made {
-        std::once_flag once;
-        std::function<Result<Trace>()> compute;  // null: it is done
-        Trace trace;
-        std::optional<Error> fault;
-    };
+    struct Made;
     std::shared_ptr<Made> made_;
 };
 

@@ -5,6 +5,7 @@
 #include "app/common/document/solve.h"
 #include "app/common/format.h"
 #include "app/common/row_range.h"
+#include "app/common/sheet.h"
 #include "app/common/state.h"
 
 namespace attn::view {

@@ -4,10 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "app/common/cell.h"
 #include "app/common/colormap.h"
-#include "app/common/sheet.h"
 
 namespace attn::view {
+
+struct AppState;
+struct Sheet;
 
 /// Masked, −∞, NaN and 0 are four different looks.
 enum class CellLook : std::uint8_t { number, masked, infinite, not_a_number };

@@ -7,6 +7,7 @@
 
 #include "app/common/action.h"
 #include "app/common/cell.h"
+#include "core/role.h"
 
 namespace attn::view {
 

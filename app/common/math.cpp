@@ -1,5 +1,8 @@
 #include "app/common/math.h"
 
+#include <algorithm>
+
+#include "core/stages.h"
 #include "core/tex.h"
 
 namespace attn::view {

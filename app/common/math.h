@@ -7,7 +7,7 @@
 
 #include "app/common/painter.h"
 #include "core/result.h"
-#include "core/stages.h"
+#include "core/stage.h"
 
 namespace attn::view {
 

@@ -8,7 +8,7 @@
 
 #include "app/common/image.h"
 #include "app/common/theme.h"
-#include "core/tensor.h"
+#include "core/sizes.h"
 
 namespace attn::view {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/tensor.h"
+#include "core/sizes.h"
 
 namespace attn::view {
 

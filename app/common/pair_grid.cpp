@@ -1,5 +1,6 @@
 #include "app/common/pair_grid.h"
 
+#include "app/common/sheet.h"
 #include "app/common/state.h"
 
 namespace attn::view {

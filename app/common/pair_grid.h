@@ -4,8 +4,11 @@
 #include <string>
 
 #include "app/common/grid.h"
+#include "core/matrix_view.h"
 
 namespace attn::view {
+
+struct AppState;
 
 /// A matrix of the document's queries by keys that is not one of its sheets: drawn like weights, but for its role.
 GridView pair_grid(const AppState& state, MatrixView<const float> values, const GridStyle& style,

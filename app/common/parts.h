@@ -2,8 +2,9 @@
 
 #include <string>
 
+#include "app/common/action.h"
 #include "app/common/set_field.h"
-#include "app/common/state.h"
+#include "app/common/slots.h"
 
 namespace attn::view {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/stages.h"
+#include "core/role.h"
 
 namespace attn::view {
 

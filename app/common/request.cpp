@@ -1,5 +1,7 @@
 #include "app/common/request.h"
 
+#include <new>
+
 #include <cctype>
 
 #include <fmt/format.h>

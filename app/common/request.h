@@ -7,9 +7,11 @@
 #include <string_view>
 
 #include "app/common/action.h"
-#include "app/common/document/opened.h"
-#include "core/result.h"
-#include "core/threads.h"
+#include "app/common/opener.h"
+
+namespace attn {
+struct RunControl;
+}  // namespace attn
 
 namespace attn::view {
 
@@ -19,9 +21,6 @@ struct FailedRequest;
 // A "request" is something that the screen needs and that takes too long for the window's thread. What a state requests
 // now is a pure function of it; run() computes it and answers with an action, which apply() takes; then nothing is
 // requested any more. app/jobs runs them beside the window.
-
-/// Opens a file or makes a matrix. app/files implements it: the view reads no files.
-using Opener = std::function<Result<Opened>(const OpenRequest& request, const RunControl& control)>;
 
 /// A request of any kind: a value R with == and `Action run(const R&, const RunControl&)`, or with an Opener between them.
 class Request {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/common/action.h"
-#include "app/common/state.h"
+#include "app/common/slots.h"
 #include "core/result.h"
 
 namespace attn::view {

@@ -7,6 +7,8 @@
 #include "app/common/document/key_tokens.h"
 #include "app/common/state.h"
 #include "app/common/text.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

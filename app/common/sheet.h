@@ -4,9 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "app/common/cell.h"
-#include "core/call.h"
-#include "core/tensor.h"
+#include "core/matrix_view.h"
+#include "core/stages.h"
+
+namespace attn::view {
+struct CellRef;
+}  // namespace attn::view
+
+namespace attn {
+struct Dimensions;
+}
 
 namespace attn::view {
 

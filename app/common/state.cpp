@@ -4,9 +4,11 @@
 
 #include "app/common/document/edits.h"
 #include "app/common/document/loss.h"
+#include "app/common/document/toy.h"
 #include "app/common/sheet.h"
 #include "app/common/text.h"
 #include "app/common/workspace.h"
+#include "core/call.h"
 #include "core/engine.h"
 #include "core/stopwatch.h"
 
@@ -147,6 +149,10 @@ std::vector<Stage> ribbon_stages(const Document& document) {
     }
     return stages;
 }
+
+const Slots& look_slots(const AppState& state) { return state.looks; }
+Slots& look_slots(AppState& state) { return state.looks; }
+const Slots& control_slots(const AppState& state) { return state.history[state.now].controls; }
 
 Index AppState::head_in(HeadAxis axis) const { return view::head_in(document().size, axis, head); }
 

@@ -1,23 +1,34 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "app/common/describe.h"
-#include "app/common/document/document.h"
-#include "app/common/document/opened.h"
+#include "app/common/document/preset.h"
+#include "app/common/document/text_patch.h"
 #include "app/common/gradients.h"
 #include "app/common/keys.h"
 #include "app/common/place.h"
-#include "app/common/theme.h"
+#include "app/common/slots.h"
+#include "app/common/theme_name.h"
+#include "app/common/workspace_list.h"
 #include "core/backend.h"
-#include "core/trace.h"
+#include "core/forward.h"
+#include "core/result.h"
+#include "core/stage.h"
+#include "core/stages.h"
+
+namespace attn {
+enum class HeadAxis : std::uint8_t;
+BackendList backends();
+namespace train {
+struct Run;
+}
+}  // namespace attn
 
 namespace attn::view {
 
@@ -25,95 +36,11 @@ namespace attn::view {
 inline constexpr std::string_view kAuto = "auto";
 
 struct ActionType;
+struct Document;
+struct OpenRequest;
 class Action;
 class Request;
-struct WorkspaceInfo;
 struct EditEffect;
-using WorkspaceList = std::span<const WorkspaceInfo* const>;
-/// The workspaces of this program.
-WorkspaceList workspaces();
-
-/// What can be done with the values of one type without knowing it. There is one for each type: its address names it.
-struct SlotType {
-    std::shared_ptr<void> (*copy)(const void* value);  // of null: a new one
-    bool (*same)(const void* a, const void* b);
-    void (*describe)(Visitor& visit, void* value);  // null: nothing of it is kept
-};
-
-template <class T>
-inline constexpr SlotType kSlotType{
-    [](const void* value) -> std::shared_ptr<void> {
-        return value ? std::make_shared<T>(*static_cast<const T*>(value)) : std::make_shared<T>();
-    },
-    [](const void* a, const void* b) {
-        if constexpr (std::equality_comparable<T>)
-            return *static_cast<const T*>(a) == *static_cast<const T*>(b);
-        return a == b;
-    },
-    []() -> void (*)(Visitor&, void*) {
-        if constexpr (Described<T>)
-            return [](Visitor& visit, void* value) { describe(visit, *static_cast<T*>(value)); };
-        else
-            return nullptr;
-    }()};
-
-/// Values by their type, one of each: what workspaces keep in the state, which knows none of them. A value that was never
-/// set is as T{} makes it. A copy shares the values until one of the two is changed.
-class Slots {
-  public:
-    template <class T>
-    const T& get() const {
-        if (const Slot* const slot = find(&kSlotType<T>))
-            return *static_cast<const T*>(slot->value.get());
-        static const T first{};
-        return first;
-    }
-    template <class T>
-    T& edit() {
-        return *static_cast<T*>(edit(kSlotType<T>));
-    }
-    void* edit(const SlotType& type) {
-        Slot* slot = const_cast<Slot*>(find(&type));
-        if (slot == nullptr) slot = &slots_.emplace_back(&type, type.copy(nullptr));
-        if (slot->value.use_count() > 1) slot->value = type.copy(slot->value.get());
-        return slot->value.get();
-    }
-    /// As in `other`, also where that was never set.
-    void take(const SlotType& type, const Slots& other) {
-        std::erase_if(slots_, [&](const Slot& slot) { return slot.type == &type; });
-        if (const Slot* const slot = other.find(&type)) slots_.push_back(*slot);
-    }
-    std::vector<const SlotType*> types() const {
-        std::vector<const SlotType*> all;
-        for (const Slot& slot : slots_) all.push_back(slot.type);
-        return all;
-    }
-
-    /// A value that was never set equals a new one.
-    bool operator==(const Slots& other) const { return holds(other) && other.holds(*this); }
-
-  private:
-    struct Slot {
-        const SlotType* type;
-        std::shared_ptr<void> value;
-        Slot(const SlotType* of, std::shared_ptr<void> first) : type(of), value(std::move(first)) {}
-    };
-
-    const Slot* find(const SlotType* type) const {
-        const auto found = std::ranges::find(slots_, type, &Slot::type);
-        return found == slots_.end() ? nullptr : &*found;
-    }
-    bool holds(const Slots& other) const {
-        return std::ranges::all_of(other.slots_, [&](const Slot& slot) {
-            const Slot* const mine = find(slot.type);
-            if (mine && mine->value == slot.value) return true;
-            const auto first = mine ? mine->value : slot.type->copy(nullptr);
-            return slot.type->same(first.get(), slot.value.get());
-        });
-    }
-
-    std::vector<Slot> slots_;
-};
 
 /// What undo covers.
 struct Edit {
@@ -316,9 +243,9 @@ struct ProgramState {
 struct TransientState {
     std::size_t palette_row = 0;
     std::optional<CellRef> hovered;
-    std::optional<OpenRequest> opening;   // the next document
-    double opening_done = 0.0;            // its progress, 0 … 1
-    std::vector<FailedRequest> failures;  // of open requests, one of a job
+    std::shared_ptr<const OpenRequest> opening;  // the next document; null: none
+    double opening_done = 0.0;                   // its progress, 0 … 1
+    std::vector<FailedRequest> failures;         // of open requests, one of a job
     /// What the last edit, undo or redo did to every stage; null: none since the document was opened.
     std::shared_ptr<const EditEffect> effect;
     /// Why the chosen backend was left for "auto" since the last action; apply() shows it.
@@ -339,21 +266,6 @@ struct AppState : DocumentState, ViewState, ProgramState, TransientState {
 std::string failure_of(const AppState& state, std::string_view job);
 /// That, in the place where `words` say that it is being computed.
 std::string job_status_text(const AppState& state, std::string_view job, std::string text);
-
-/// What a workspace looks at, a value of AppState::looks: `inline constexpr Look<StepLook> step_look;` makes
-/// `state.stage` of it.
-template <class T>
-struct Look {
-    const T& operator()(const AppState& state) const { return state.looks.get<T>(); }
-    T& operator()(AppState& state) const { return state.looks.edit<T>(); }
-};
-/// Settings that undo covers: a value of the present Edit, changed by edit_controls() (document/edits.h).
-template <class T>
-struct Controls {
-    const T& operator()(const AppState& state) const {
-        return state.history[state.now].controls.get<T>();
-    }
-};
 
 /// Pixels of one design unit in a window `height` pixels high, on a screen of one pixel a unit: as set; while
 /// presenting, so many that the window is 540 units high, from 1 to 2 in quarters.

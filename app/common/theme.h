@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "app/common/names.h"
-#include "core/stages.h"
+#include "app/common/theme_name.h"
+#include "core/role.h"
 
 namespace attn::view {
 
@@ -14,10 +14,6 @@ struct Color {
     std::uint8_t a = 255;
     bool operator==(const Color&) const = default;
 };
-
-enum class ThemeName : std::uint8_t { dark, light };
-template <>
-inline constexpr std::string_view kNamesOf<ThemeName>[] = {"dark", "light"};
 
 /// Every colour of the window. Contrast on `background`, `surface` and `raised`: of text, which roles are
 /// too, >= 4.5:1, of `control` >= 3:1. Role colours are the same thing in formulas, headers, strips and

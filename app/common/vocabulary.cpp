@@ -9,6 +9,7 @@
 #include "app/common/assets.h"
 #include "app/common/lower_case.h"
 #include "app/common/nearest.h"
+#include "app/common/state.h"
 #include "core/io/file.h"
 #include "core/io/json.h"
 #include "core/text.h"

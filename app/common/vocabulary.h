@@ -6,9 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "app/common/state.h"
+#include "core/sizes.h"
 
 namespace attn::view {
+
+struct AppState;
 
 /// One class of a grammar, as "animal" or "verb".
 struct VocabularyClass {

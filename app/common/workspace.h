@@ -11,12 +11,15 @@
 #include "app/common/command.h"
 #include "app/common/inspector.h"
 #include "app/common/request.h"
-#include "app/common/state.h"
+#include "app/common/slots.h"
+#include "app/common/workspace_list.h"
 #include "core/train/run.h"
 
 namespace attn::view {
 
 class Fields;
+struct Opened;
+struct OpenRequest;
 struct SessionReader;
 struct SetWorkspace;
 

@@ -1,5 +1,6 @@
 #include "app/figures/measure.h"
 
+#include <algorithm>
 #include <numbers>
 
 namespace attn::figures {

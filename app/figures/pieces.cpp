@@ -1,5 +1,7 @@
 #include "app/figures/pieces.h"
 
+#include <algorithm>
+
 namespace attn::figures {
 namespace {
 

@@ -1,5 +1,7 @@
 #include "app/figures/type.h"
 
+#include <algorithm>
+
 #include "app/fonts/fonts.h"
 #include "core/text.h"
 

@@ -10,6 +10,7 @@
 #include "app/common/or_throw.h"
 #include "app/files/axes.h"
 #include "core/io/arrays/array_file.h"
+#include "core/note.h"
 #include "core/tensor.h"
 
 namespace attn::files {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include "app/files/layers.h"
 #include "app/files/tensors.h"
 #include "core/given.h"
+#include "core/note.h"
 
 namespace attn::files {
 

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/document/model_read.h"
 #include "app/common/document/swept.h"
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
+#include "core/backend.h"
 
 namespace attn::files {
 namespace {

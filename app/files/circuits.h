@@ -2,6 +2,10 @@
 
 #include "app/files/model.h"
 
+namespace attn {
+struct RunControl;
+}  // namespace attn
+
 namespace attn::files {
 
 /// What view::sweep_asked(options) says of the model, in its untouched run of the text, which is kept: every part changed in turn, each edge

@@ -5,7 +5,9 @@
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
 #include "core/corpus/file.h"
+#include "core/dimensions.h"
 #include "core/io/file.h"
+#include "core/train/task_table.h"
 
 namespace attn::files {
 namespace {

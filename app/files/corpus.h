@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <string>
 
-#include "app/common/document/opened.h"
 #include "core/corpus/course.h"
 #include "core/models/model.h"
 

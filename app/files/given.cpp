@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "app/files/inputs.h"
+#include "app/files/layers.h"
 
 namespace attn::files {
 namespace {

@@ -6,9 +6,12 @@
 #include <cctype>
 #include <cmath>
 
+#include "app/files/layers.h"
 #include "core/masks.h"
 #include "core/memory.h"
+#include "core/spec_arrays.h"
 #include "core/text.h"
+#include "core/train/task_table.h"
 
 namespace attn::files {
 namespace {

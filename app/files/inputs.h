@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "app/files/arrays.h"
+#include "app/files/layers.h"
 #include "app/files/tensors.h"
 
 namespace attn::files {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/files/options.h"
-#include "core/tensor.h"
+#include "core/sizes.h"
 
 namespace attn::files {
 

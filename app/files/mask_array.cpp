@@ -12,6 +12,7 @@
 #include "core/entries.h"
 #include "core/masks.h"
 #include "core/memory.h"
+#include "core/spec_arrays.h"
 
 namespace attn::files {
 namespace {

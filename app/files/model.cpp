@@ -7,10 +7,15 @@
 #include <fmt/ranges.h>
 
 #include "app/common/assets.h"
+#include "app/common/document/document.h"
+#include "app/common/document/intervention_effects.h"
 #include "app/common/document/interventions.h"
+#include "app/common/document/model_read.h"
 #include "app/common/or_throw.h"
 #include "app/common/vocabulary.h"
 #include "app/files/text.h"
+#include "core/backend.h"
+#include "core/models/family.h"
 #include "core/text.h"
 
 namespace attn::files {

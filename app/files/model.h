@@ -11,11 +11,19 @@
 #include <utility>
 #include <vector>
 
-#include "app/common/document/model_read.h"
 #include "app/common/document/opened.h"
 #include "app/files/writer.h"
 #include "core/models/groups.h"
 #include "core/models/model.h"
+
+namespace attn {
+struct RunControl;
+}  // namespace attn
+
+namespace attn::view {
+struct ModelRead;
+struct ReadModel;
+}  // namespace attn::view
 
 namespace attn::files {
 

@@ -1,13 +1,18 @@
 #include "app/files/open.h"
 
+#include <new>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "app/common/action.h"
+#include "app/common/document/model_read.h"
 #include "app/common/document/swept.h"
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
 #include "app/files/circuits.h"
+#include "app/files/layers.h"
 #include "app/files/model.h"
 #include "app/files/results.h"
 #include "app/files/standard.h"
@@ -16,6 +21,7 @@
 #include "core/bias.h"
 #include "core/corpus/file.h"
 #include "core/corpus/texts.h"
+#include "core/io/arrays/array_file.h"
 #include "core/io/arrays/foreign.h"
 #include "core/io/arrays/mapped.h"
 #include "core/io/json.h"
@@ -24,6 +30,7 @@
 #include "core/text.h"
 #include "core/train/course.h"
 #include "core/train/own_data.h"
+#include "core/train/task_table.h"
 
 namespace attn::files {
 namespace {

@@ -2,8 +2,10 @@
 
 #include <cstdint>
 
-#include "app/common/document/requests.h"
+#include "app/common/opener.h"
+#include "app/common/workspace_list.h"
 #include "app/files/tensors.h"
+#include "core/backend.h"
 
 namespace attn::files {
 

@@ -9,6 +9,7 @@
 #include "app/files/text.h"
 #include "core/io/json.h"
 #include "core/scores/score.h"
+#include "core/spec_fields.h"
 #include "core/text.h"
 
 namespace attn::files {

@@ -13,7 +13,10 @@
 #include "core/mla.h"
 #include "core/operations/operation.h"
 #include "core/rotary.h"
-#include "core/spec_fields.h"
+
+namespace attn {
+struct SpecField;
+}  // namespace attn
 
 namespace attn::files {
 

@@ -11,6 +11,7 @@
 #include "app/files/text.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/file.h"
+#include "core/text.h"
 
 namespace attn::files {
 namespace {

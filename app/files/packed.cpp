@@ -4,6 +4,7 @@
 
 #include "app/files/text.h"
 #include "core/io/npy.h"
+#include "core/text.h"
 
 namespace attn::files {
 namespace {

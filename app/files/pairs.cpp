@@ -7,6 +7,9 @@
 
 #include "app/files/inputs.h"
 #include "app/files/text.h"
+#include "core/spec_arrays.h"
+#include "core/spec_fields.h"
+#include "core/train/task_table.h"
 
 namespace attn::files {
 namespace {

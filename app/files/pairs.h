@@ -6,12 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "app/common/document/document.h"
 #include "app/files/arrays.h"
 #include "app/files/layers.h"
 #include "app/files/options.h"
-#include "app/files/tensors.h"
 
 namespace attn::files {
+
+struct TensorFile;
 
 /// Scores or weights that stand in a file without the queries and keys that make them: by the names of Hugging Face's
 /// output_attentions, of TransformerLens and of a trace, or by the roles of the options.

@@ -4,7 +4,10 @@
 #include <fmt/ranges.h>
 
 #include "app/files/inputs.h"
+#include "app/files/layers.h"
 #include "app/files/serving.h"
+#include "core/spec_arrays.h"
+#include "core/train/task_table.h"
 
 namespace attn::files {
 namespace {

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "app/files/inputs.h"
+#include "app/files/layers.h"
+#include "core/spec_arrays.h"
 
 namespace attn::files {
 namespace {

@@ -4,11 +4,13 @@
 #include <optional>
 #include <vector>
 
-#include "app/files/arrays.h"
 #include "core/block_mask.h"
+#include "core/note.h"
 #include "core/spec.h"
 
 namespace attn::files {
+
+class ArrayReader;
 
 /// Arrays of sparse attention of a file, with Q, K and V.
 struct SparseArrays {

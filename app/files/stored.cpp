@@ -1,13 +1,16 @@
 #include "app/files/stored.h"
 
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "app/files/pairs.h"
+#include "core/engine.h"
 #include "core/heads/layer.h"
 #include "core/masks.h"
+#include "core/train/task_table.h"
 
 namespace attn::files {
 namespace {

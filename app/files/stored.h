@@ -1,8 +1,13 @@
 #pragma once
 
-#include "app/files/inputs.h"
+#include "app/files/layers.h"
+#include "app/files/tensors.h"
 
 namespace attn::files {
+
+class ArrayReader;
+struct CallOptions;
+struct TensorFile;
 
 /// What scores and weights of a file say of its call, which is read, with its mask.
 /// Where they are forbidden above the diagonal in every row of every layer, weights by 0 and masked scores by −inf, the call is

@@ -16,7 +16,10 @@
 #include "app/files/token_text.h"
 #include "core/io/file.h"
 #include "core/io/json.h"
+#include "core/spec_arrays.h"
+#include "core/spec_fields.h"
 #include "core/text.h"
+#include "core/train/task_table.h"
 
 namespace attn::files {
 namespace {

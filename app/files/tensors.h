@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "app/common/document/document.h"
-#include "app/files/layers.h"
 #include "app/files/options.h"
 #include "app/files/sparse_arrays.h"
 #include "core/given.h"

@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/text.h"
-
 namespace attn::files {
 
 // What was typed, and parts of sentences about it.

@@ -1,7 +1,10 @@
 #include "app/files/writer.h"
 
+#include "app/common/document/opened.h"
 #include "app/common/or_throw.h"
+#include "core/backend.h"
 #include "core/models/groups.h"
+#include "core/models/lens.h"
 #include "core/models/read_out.h"
 
 namespace attn::files {

@@ -6,8 +6,15 @@
 #include <vector>
 
 #include "app/common/document/generated.h"
-#include "app/common/document/opened.h"
 #include "core/models/generate.h"
+
+namespace attn {
+struct RunControl;
+}  // namespace attn
+
+namespace attn::view {
+struct GenerateText;
+}  // namespace attn::view
 
 namespace attn::files {
 

@@ -4,6 +4,8 @@
 
 #include <fstream>
 #include <map>
+#include <memory>
+#include <mutex>
 
 namespace attn::fonts {
 namespace {

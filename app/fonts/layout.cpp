@@ -4,6 +4,7 @@
 #include <pango/pangocairo.h>
 #include <pango/pangofc-font.h>
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 

@@ -1,5 +1,6 @@
 #include "app/fonts/fonts.h"
 
+#include <array>
 #include <fstream>
 
 namespace attn::fonts {

@@ -4,7 +4,10 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
+
+#include "core/check.h"
 
 namespace attn::gl {
 namespace {

@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <deque>
 #include <future>
+#include <mutex>
 #include <thread>
 
 #include <fmt/format.h>

@@ -3,7 +3,8 @@
 #include <memory>
 
 #include "core/backend.h"
-#include "core/threads.h"
+#include "core/run_control.h"
+#include "core/trace.h"
 
 namespace attn::gl {
 

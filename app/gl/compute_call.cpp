@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "core/narrow.h"
+
 namespace attn::gl {
 namespace {
 

@@ -1,7 +1,14 @@
 #pragma once
 
 #include "app/gl/compute_device.h"
+#include "core/call.h"
 #include "core/engine.h"
+
+namespace attn {
+struct Dimensions;
+struct MaskSpec;
+struct Shape;
+}  // namespace attn
 
 namespace attn::gl {
 

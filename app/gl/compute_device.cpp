@@ -1,5 +1,7 @@
 #include "app/gl/compute_device.h"
 
+#include <algorithm>
+
 #include <epoxy/gl.h>
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 
 #include "app/gl/compute_pace.h"
 #include "app/gl/offscreen.h"
-#include "core/threads.h"
+#include "core/run_control.h"
 #include "shaders/layout.h"
 
 namespace attn::gl {

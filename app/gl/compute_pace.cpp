@@ -1,5 +1,7 @@
 #include "app/gl/compute_pace.h"
 
+#include <algorithm>
+
 namespace attn::gl {
 namespace {
 

@@ -5,6 +5,8 @@
 #include <epoxy/gl.h>
 #include <imgui.h>
 
+#include "core/check.h"
+
 namespace attn::gl {
 
 namespace {

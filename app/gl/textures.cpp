@@ -1,5 +1,7 @@
 #include "app/gl/textures.h"
 
+#include <algorithm>
+
 #include <epoxy/gl.h>
 
 namespace attn::gl {

@@ -6,6 +6,7 @@
 #include <backends/imgui_impl_glfw.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <mutex>

@@ -1,6 +1,7 @@
 #include "app/jobs/jobs.h"
 
 #include "app/jobs/worker.h"
+#include "app/window/requests.h"
 
 namespace attn::jobs {
 Jobs::Jobs(view::Opener open, std::function<void()> wake) {

@@ -4,7 +4,11 @@
 #include <memory>
 #include <vector>
 
-#include "app/window/requests.h"
+#include "app/common/request.h"
+
+namespace attn::view {
+struct AppState;
+}  // namespace attn::view
 
 namespace attn::jobs {
 

@@ -1,14 +1,16 @@
 #include "app/jobs/script.h"
 
 #include "app/common/document/actions.h"
+#include "app/common/document/intervention_effects.h"
 #include "app/common/document/requests.h"
+#include "app/window/requests.h"
 
 namespace attn::jobs {
 namespace {
 
 /// The answer that `line` stands for is requested: it will come.
 bool is_requested(const view::AppState& state, const view::Action& line) {
-    return line.is<view::DocumentReady>() ? state.opening.has_value()
+    return line.is<view::DocumentReady>() ? state.opening != nullptr
                                           : view::requested_trace(state).has_value();
 }
 

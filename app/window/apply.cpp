@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "app/common/actions.h"
 #include "app/common/check_file.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
+#include "app/common/document/intervention_effects.h"
+#include "app/common/glossary.h"
 #include "app/common/parts.h"
 #include "app/common/text.h"
+#include "app/common/workspace.h"
 #include "app/window/commands.h"
 #include "app/window/requests.h"
 #include "app/window/tour.h"

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/actions.h"
 #include "app/common/assets.h"
 #include "app/common/document/actions.h"
+#include "app/common/glossary.h"
 #include "app/common/state_text.h"
 #include "app/common/vocabulary.h"
 #include "app/common/workspace.h"
@@ -14,6 +16,8 @@
 #include "app/window/lecture_actions.h"
 #include "app/window/questions.h"
 #include "app/window/tour.h"
+#include "core/narrow.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

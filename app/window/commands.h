@@ -4,11 +4,11 @@
 #include <string_view>
 #include <vector>
 
-#include "app/common/actions.h"
 #include "app/common/command.h"
-#include "app/common/glossary.h"
 
 namespace attn::view {
+
+struct GlossaryTerm;
 
 /// Shows or hides the inspector; what the window's width does by itself is not held on to.
 Action inspector_action(const AppState& state, bool shown);

@@ -5,6 +5,7 @@
 #include "app/common/assets.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
+#include "app/common/document/intervention_effects.h"
 #include "app/common/fields.h"
 #include "app/common/workspace.h"
 #include "app/window/lecture_actions.h"
@@ -65,7 +66,8 @@ void take_screen(AppState& state, AppState session, const LectureLook& look) {
     lecture_look(session) = look;
     Opened opened{
         session.shared_document(), std::make_shared<const AppState>(std::move(session)), {}};
-    state.opening = OpenRequest{std::string(kStateText), ++state.opened};
+    state.opening =
+        std::make_shared<const OpenRequest>(OpenRequest{std::string(kStateText), ++state.opened});
     apply(state, DocumentReady{"", "", std::make_shared<const Opened>(std::move(opened))});
 }
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "app/common/command.h"
-#include "app/common/request.h"
-#include "app/common/state.h"
+#include "app/common/opener.h"
+#include "app/common/slots.h"
 #include "core/result.h"
 
 namespace attn::view {

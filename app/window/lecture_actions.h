@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "app/common/set_field.h"
+#include "app/common/action.h"
 
 namespace attn::view {
 

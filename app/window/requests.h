@@ -1,7 +1,6 @@
 #pragma once
 
 #include "app/common/request.h"
-#include "app/common/workspace.h"
 
 namespace attn::view {
 

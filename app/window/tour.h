@@ -6,11 +6,13 @@
 #include <string_view>
 #include <vector>
 
-#include "app/common/state.h"
+#include "app/common/slots.h"
 #include "core/result.h"
-#include "core/tensor.h"
+#include "core/sizes.h"
 
 namespace attn::view {
+
+class Action;
 
 class Fields;
 

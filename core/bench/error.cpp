@@ -7,7 +7,10 @@
 #include <functional>
 #include <vector>
 
+#include "core/backend.h"
+#include "core/bench/workload.h"
 #include "core/cast.h"
+#include "core/engine.h"
 
 namespace attn::bench {
 namespace {

@@ -1,8 +1,15 @@
 #pragma once
 
-#include "core/bench/workload.h"
+#include "core/forward.h"
+#include "core/result.h"
+
+namespace attn {
+class Backend;
+}  // namespace attn
 
 namespace attn::bench {
+
+struct Workload;
 
 /// How far a backend's results are from the reference in double, relative to the largest number of each tensor:
 ///   error = max |computed − exact| / max |exact|,

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "core/backend.h"
 #include "core/bench/measure.h"
 #include "core/bench/timed_map.h"
 #include "core/blocks.h"
 #include "core/large/planted.h"
+#include "core/large/planted_spec.h"
 
 namespace attn::bench {
 namespace {

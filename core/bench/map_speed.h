@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/result.h"
-#include "core/tensor.h"
+#include "core/sizes.h"
 
 namespace attn::bench {
 

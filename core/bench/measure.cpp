@@ -6,8 +6,10 @@
 #include <numeric>
 #include <optional>
 
+#include "core/backend.h"
 #include "core/bench/error.h"
 #include "core/blocks.h"
+#include "core/engine.h"
 #include "core/kernels/matmul.h"
 #include "core/kernels/peak.h"
 #include "core/stopwatch.h"

@@ -5,6 +5,12 @@
 #include <vector>
 
 #include "core/bench/workload.h"
+#include "core/spec.h"
+#include "core/trace.h"
+
+namespace attn {
+class Backend;
+}  // namespace attn
 
 namespace attn::bench {
 

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "core/large/weight_map.h"
+#include "core/result.h"
 #include "core/rng.h"
 #include "core/stopwatch.h"
 

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "core/cost.h"
-#include "core/engine.h"
+#include "core/spec.h"
+#include "core/trace.h"
 
 namespace attn::bench {
 

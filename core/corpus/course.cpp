@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/corpus/measure.h"
+#include "core/models/family.h"
 #include "core/text.h"
 
 namespace attn {

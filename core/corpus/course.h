@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "core/corpus/statistics.h"
-#include "core/threads.h"
+#include "core/result.h"
+#include "core/run_control.h"
 
 namespace attn {
 

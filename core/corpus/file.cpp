@@ -11,6 +11,7 @@
 #include "core/io/file.h"
 #include "core/io/json.h"
 #include "core/io/npz.h"
+#include "core/models/family.h"
 #include "core/text.h"
 
 namespace attn {

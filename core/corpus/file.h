@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/corpus/statistics.h"
+#include "core/result.h"
 
 namespace attn {
 

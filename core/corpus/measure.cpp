@@ -6,6 +6,7 @@
 #include "core/kernels/matmul.h"
 #include "core/masks.h"
 #include "core/models/several_texts.h"
+#include "core/threads.h"
 
 namespace attn {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "core/heads/all.h"
 #include "core/models/model.h"
+#include "core/models/tokenizer.h"
 
 namespace attn {
 

@@ -1,4 +1,5 @@
 #include "core/corpus/statistics.h"
+#include "core/models/family.h"
 #include "core/text.h"
 
 #include <algorithm>

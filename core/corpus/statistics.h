@@ -12,6 +12,7 @@
 #include "core/corpus/texts.h"
 #include "core/head_measures.h"
 #include "core/heads/place.h"
+#include "core/result.h"
 
 namespace attn {
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/models/model.h"
+#include "core/models/tokenizer.h"
 
 namespace attn {
 

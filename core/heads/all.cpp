@@ -6,9 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "core/call.h"
 #include "core/engine.h"
+#include "core/given.h"
 #include "core/heads/layer.h"
 #include "core/heads/sources.h"
+#include "core/models/interventions.h"
 #include "core/rng.h"
 
 namespace attn {

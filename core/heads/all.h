@@ -9,12 +9,16 @@
 #include <vector>
 
 #include "core/backend.h"
-#include "core/given.h"
+#include "core/dimensions.h"
 #include "core/head_measures.h"
 #include "core/heads/place.h"
-#include "core/models/interventions.h"
+#include "core/models/row_intervention.h"
+#include "core/spec.h"
 
 namespace attn {
+
+struct GivenPairs;
+struct RunEffects;
 
 // The weights of every head of every layer, and what they measure.
 

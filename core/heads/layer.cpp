@@ -7,9 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "core/call.h"
 #include "core/engine.h"
+#include "core/given.h"
 #include "core/heads/sources.h"
 #include "core/masks.h"
+#include "core/spec_arrays.h"
 #include "core/stop.h"
 
 namespace attn {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "core/heads/all.h"
 #include "core/stop.h"
 
 namespace attn {

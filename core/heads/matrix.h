@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "core/head_views.h"
-#include "core/heads/all.h"
+#include "core/heads/place.h"
 
 namespace attn {
+
+struct HeadsResult;
 
 // What is drawn of one head: its weights, or one of the others of core/head_views.h.
 

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "core/call.h"
 #include "core/engine.h"
 #include "core/head_views.h"
+#include "core/heads/all.h"
 #include "core/text.h"
 
 namespace attn {

@@ -1,8 +1,13 @@
 #pragma once
 
-#include "core/heads/all.h"
+#include "core/forward.h"
+#include "core/sizes.h"
 
 namespace attn {
+
+class Backend;
+struct HeadsLayer;
+struct HeadsResult;
 
 // What a layer's other pictures are made of, found beside its weights.
 

@@ -1,6 +1,8 @@
 #include "core/io/array_memory.h"
 
+#include "core/io/npy.h"
 #include "core/memory.h"
+#include "core/shape.h"
 #include "core/text.h"
 
 namespace attn {

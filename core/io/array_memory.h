@@ -9,9 +9,12 @@
 #include <string_view>
 #include <vector>
 
-#include "core/io/npy.h"
+#include "core/result.h"
+#include "core/sizes.h"
 
 namespace attn {
+
+struct NpyHeader;
 
 /// Before an array is allocated: its values, twice where they are put into C order, and the float32 tensor that is made of
 /// them, beside `held` bytes of what was read before, must be less than this machine has.

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
+
+#include "core/io/npy.h"
 
 namespace attn {
 namespace {

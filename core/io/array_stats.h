@@ -4,10 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "core/io/npy.h"
-#include "core/threads.h"
+#include "core/run_control.h"
+#include "core/sizes.h"
 
 namespace attn {
+
+struct NpyArray;
 
 inline constexpr std::size_t kStatBins = 32;
 inline constexpr Index kMostPreview = 128;  // rows and columns

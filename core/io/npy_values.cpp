@@ -9,6 +9,7 @@
 #include "core/halves.h"
 #include "core/io/array_memory.h"
 #include "core/io/npy.h"
+#include "core/shape.h"
 #include "core/stop.h"
 #include "core/text.h"
 

@@ -10,6 +10,7 @@
 
 #include "core/io/array_memory.h"
 #include "core/io/npz.h"
+#include "core/shape.h"
 #include "core/text.h"
 
 namespace attn {

@@ -7,7 +7,10 @@
 
 #include <algorithm>
 
+#include "core/dimensions.h"
 #include "core/rounding.h"
+#include "core/spec_arrays.h"
+#include "core/threads.h"
 
 namespace attn {
 namespace {

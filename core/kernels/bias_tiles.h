@@ -4,7 +4,8 @@
 
 #include "core/kernels/fused_buffers.h"
 #include "core/kernels/fused_forward.h"
-#include "core/threads.h"
+#include "core/matrix_view.h"
+#include "core/run_control.h"
 
 namespace attn {
 

@@ -2,8 +2,10 @@
 
 #include <vector>
 
+#include "core/dimensions.h"
 #include "core/kernels/eigen_view.h"
 #include "core/masks.h"
+#include "core/spec.h"
 
 namespace attn {
 

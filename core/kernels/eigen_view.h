@@ -4,7 +4,7 @@
 
 #include <Eigen/Core>
 
-#include "core/tensor.h"
+#include "core/matrix_view.h"
 
 namespace attn {
 

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "core/call.h"
 #include "core/kernels/fused_drive_few.h"
 #include "core/kernels/projections.h"
 #include "core/memory.h"
+#include "core/spec_arrays.h"
 
 namespace attn {
 namespace {

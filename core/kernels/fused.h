@@ -5,7 +5,7 @@
 #include "core/backend.h"
 #include "core/engine.h"
 #include "core/kernels/fused_drive_backward.h"
-#include "core/threads.h"
+#include "core/run_control.h"
 
 namespace attn {
 

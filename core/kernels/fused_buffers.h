@@ -11,7 +11,7 @@
 #include "core/check.h"
 #include "core/rounding.h"
 #include "core/rows.h"
-#include "core/tensor.h"
+#include "core/sizes.h"
 
 namespace attn {
 

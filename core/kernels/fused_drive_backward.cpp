@@ -13,9 +13,12 @@
 #include <numeric>
 #include <vector>
 
+#include "core/call.h"
 #include "core/kernels/fused_head_gradient.h"
 #include "core/rounding.h"
 #include "core/scores/score.h"
+#include "core/spec_arrays.h"
+#include "core/threads.h"
 
 namespace attn {
 namespace {

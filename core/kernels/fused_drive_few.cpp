@@ -13,6 +13,8 @@
 #include "core/kernels/fused_few.h"
 #include "core/kernels/fused_row_ends.h"
 #include "core/rounding.h"
+#include "core/spec_arrays.h"
+#include "core/threads.h"
 
 namespace attn {
 namespace {

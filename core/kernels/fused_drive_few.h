@@ -4,6 +4,8 @@
 
 namespace attn {
 
+struct Dimensions;
+
 /// Whether attend_few_queries() is the quicker of the two: fewer queries than half the lanes of attend_fused().
 bool has_few_queries(const Dimensions& size);
 

@@ -15,6 +15,8 @@
 #include "core/kernels/fused_row_ends.h"
 #include "core/rounding.h"
 #include "core/scores/score.h"
+#include "core/spec_arrays.h"
+#include "core/threads.h"
 
 namespace attn {
 namespace {

@@ -3,9 +3,11 @@
 #include <optional>
 
 #include "core/kernels/projections.h"
-#include "core/threads.h"
+#include "core/run_control.h"
 
 namespace attn {
+
+struct Dimensions;
 
 struct ForwardResult {
     Tensor context;    // [B,H,Tq,d_v]

@@ -19,6 +19,7 @@
 #include <hwy/highway.h>
 
 #include "core/kernels/fused_tiles.inl"
+#include "core/spec_arrays.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace attn::HWY_NAMESPACE {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/kernels/pair_mask.h"
+#include "core/matrix_view.h"
 
 namespace attn {
 

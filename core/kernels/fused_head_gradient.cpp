@@ -1,6 +1,7 @@
 // b batch entry, h query head, g its key/value head, i query row, j key row, c column; n group.
 
 #include "core/kernels/fused_head_gradient.h"
+#include "core/call.h"
 #include "core/rounding.h"
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include "core/kernels/fused_backward.h"
 #include "core/kernels/fused_buffers.h"
 #include "core/kernels/fused_drive_backward.h"
-#include "core/scores/score.h"
+#include "core/scores/pair_rule.h"
 
 namespace attn {
 

@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "core/bias.h"
+#include "core/call.h"
 #include "core/kernels/fused_drive_forward.h"
 #include "core/kernels/fused_forward.h"
 #include "core/kernels/pair_mask.h"
 #include "core/masks.h"
-#include "core/scores/score.h"
+#include "core/scores/pair_rule.h"
 
 namespace attn {
 

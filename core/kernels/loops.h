@@ -2,8 +2,8 @@
 
 #include <array>
 
+#include "core/matrix_view.h"
 #include "core/stop.h"
-#include "core/tensor.h"
 
 namespace attn {
 

@@ -16,6 +16,7 @@
 #include "core/kernels/fused_forward.h"
 #include "core/kernels/staged_tiles.h"
 #include "core/kernels/widen.h"
+#include "core/narrow.h"
 #include "core/threads.h"
 
 namespace attn {

@@ -1,6 +1,9 @@
 #pragma once
 
+#include "core/forward.h"
 #include "core/halves.h"
+#include "core/kernels/into.h"
+#include "core/matrix_view.h"
 #include "core/tensor.h"
 
 namespace attn {
@@ -41,8 +44,6 @@ inline WeightPart columns_of_weight(const Tensor& of, Index first, Index count) 
 inline WeightPart transposed(WeightPart part) {
     return {part.of, part.row, part.rows, part.column, part.columns, !part.transposed};
 }
-
-enum class Into : std::uint8_t { replace, add };
 
 /// out = A B, or out += A B, in float32 on every thread; A [m,k], B [k,n], out [m,n], none of which overlap. Sums are taken in
 /// the order of k, in runs of 256, whatever the threads: the same numbers in every run. Small products go to Eigen; of one row

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/masks.h"
+#include "core/spec.h"
 
 namespace attn {
 

@@ -9,6 +9,7 @@
 #include "core/kernels/matmul.h"
 #include "core/qk_norm.h"
 #include "core/rotary.h"
+#include "core/spec_arrays.h"
 
 namespace attn {
 namespace {

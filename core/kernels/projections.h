@@ -6,6 +6,8 @@
 
 namespace attn {
 
+struct Dimensions;
+
 // What every float backend does around attention itself, products by matmul.h: X to Q, K and V before it,
 // the joined heads to the output after it, and the gradients of both.
 

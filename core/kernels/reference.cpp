@@ -1,5 +1,6 @@
 #include "core/kernels/reference.h"
 
+#include "core/call.h"
 #include "core/cast.h"
 #include "core/memory.h"
 

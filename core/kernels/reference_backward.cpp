@@ -14,7 +14,9 @@
 #include "core/masks.h"
 #include "core/qk_norm.h"
 #include "core/rotary.h"
+#include "core/scores/pair_rule.h"
 #include "core/scores/score.h"
+#include "core/spec_arrays.h"
 
 namespace attn {
 namespace {

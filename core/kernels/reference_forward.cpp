@@ -15,6 +15,7 @@
 #include "core/masks.h"
 #include "core/qk_norm.h"
 #include "core/rotary.h"
+#include "core/scores/pair_rule.h"
 #include "core/scores/score.h"
 #include "core/softmax.h"
 

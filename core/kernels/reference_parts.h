@@ -1,8 +1,9 @@
 #pragma once
 
-#include "core/call.h"
+#include "core/dimensions.h"
+#include "core/forward.h"
 #include "core/kernels/loops.h"
-#include "core/trace.h"
+#include "core/tensor.h"
 
 namespace attn {
 

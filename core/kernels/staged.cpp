@@ -1,5 +1,6 @@
 #include "core/kernels/staged.h"
 
+#include "core/call.h"
 #include "core/kernels/staged_tiles.h"
 #include "core/memory.h"
 

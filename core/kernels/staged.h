@@ -3,7 +3,7 @@
 #include "core/backend.h"
 #include "core/engine.h"
 #include "core/kernels/projections.h"
-#include "core/threads.h"
+#include "core/run_control.h"
 
 namespace attn {
 

@@ -6,10 +6,14 @@
 #include <vector>
 
 #include "core/bias.h"
+#include "core/call.h"
 #include "core/dropout.h"
 #include "core/kernels/contributing.h"
 #include "core/kernels/projections.h"
 #include "core/kernels/staged.h"
+#include "core/scores/pair_rule.h"
+#include "core/spec_arrays.h"
+#include "core/threads.h"
 
 namespace attn {
 namespace {

@@ -8,13 +8,17 @@
 #include <limits>
 #include <vector>
 
+#include "core/call.h"
 #include "core/dropout.h"
 #include "core/kernels/fused_buffers.h"
 #include "core/kernels/staged.h"
 #include "core/kernels/staged_tiles.h"
 #include "core/masks.h"
 #include "core/rounding.h"
+#include "core/scores/pair_rule.h"
 #include "core/scores/score.h"
+#include "core/spec_arrays.h"
+#include "core/threads.h"
 
 namespace attn {
 namespace {

@@ -293,6 +293,7 @@ HWY_AFTER_NAMESPACE();
 #include <vector>
 
 #include "core/kernels/fused_forward.h"
+#include "core/spec_arrays.h"
 
 namespace attn {
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "core/kernels/matmul.h"
+#include "core/kernels/into.h"
+#include "core/matrix_view.h"
 #include "core/rounding.h"
-#include "core/tensor.h"
 
 namespace attn {
 

@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "core/tensor.h"
+#include "core/matrix_view.h"
 
 namespace attn {
 

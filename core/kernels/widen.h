@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/halves.h"
-#include "core/tensor.h"
+#include "core/matrix_view.h"
 
 namespace attn {
 

@@ -2,8 +2,10 @@
 #include <limits>
 #include <span>
 
+#include "core/large/cell_arithmetic.h"
 #include "core/large/weight_map.h"
 #include "core/masks.h"
+#include "core/rows.h"
 
 namespace attn::large {
 namespace {

@@ -8,7 +8,9 @@
 #include <limits>
 #include <numbers>
 
+#include "core/large/weight_source.h"
 #include "core/masks.h"
+#include "core/rows.h"
 
 namespace attn::large {
 namespace {

@@ -5,9 +5,11 @@
 #include <stop_token>
 #include <vector>
 
-#include "core/large/planted.h"
+#include "core/large/cell.h"
 
 namespace attn::large {
+
+struct WeightSource;
 
 // What is NaN in a map, counted so that no picture hides it. A row of weights is NaN as a whole, wherever it may
 // attend, or not at all: exactly when one of its allowed scores or its sink is NaN or +inf, or all of them are -inf.

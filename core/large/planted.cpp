@@ -24,9 +24,12 @@
 #include <fmt/format.h>
 
 #include "core/large/planted_layout.h"
+#include "core/large/planted_spec.h"
 #include "core/normals.h"
 #include "core/rng.h"
 #include "core/rounding.h"
+#include "core/threads.h"
+#include "core/trace.h"
 
 namespace attn::large {
 namespace {

@@ -5,21 +5,15 @@
 #include <vector>
 
 #include "core/large/cell.h"
+#include "core/large/map_input.h"
 #include "core/large/planted_spec.h"
 #include "core/large/weight_source.h"
-#include "core/threads.h"
+#include "core/result.h"
+#include "core/run_control.h"
 
 namespace attn::large {
 
-/// One matrix of weights to look at, and what is known about its tokens.
-struct MapInput {
-    WeightSource source;
-    std::vector<std::uint32_t> token_ids;  // of the keys and queries; empty: unknown
-    std::vector<Index> document_starts;    // ascending, first 0; empty: unknown
-    std::optional<Cell> needle;
-    std::shared_ptr<const Inputs> inputs =
-        {};  // of a planted matrix: Q and K, which `source` shares
-};
+struct PlantedSpec;
 
 /// Whether the generator can make it; an error names the limit.
 Result<void> check_planted(const PlantedSpec& spec);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "core/dimensions.h"
+#include "core/large/planted_spec.h"
+#include "core/result.h"
 #include "core/rng.h"
 
 namespace attn::large {

@@ -4,9 +4,11 @@
 #include <optional>
 #include <vector>
 
-#include "core/large/planted.h"
+#include "core/large/cell.h"
 
 namespace attn::large {
+
+struct PlantedSpec;
 
 /// Tokens target … target + length − 1 say again what source … source + length − 1 said.
 struct Repeat {

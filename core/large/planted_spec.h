@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "core/tensor.h"
+#include "core/sizes.h"
 
 namespace attn::large {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/large/weight_source.h"
 #include "core/metrics.h"
 #include "core/rng.h"
 

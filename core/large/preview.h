@@ -5,6 +5,10 @@
 #include "core/large/texel_rows.h"
 #include "core/large/tiles.h"
 
+namespace attn {
+struct Dimensions;
+}  // namespace attn
+
 namespace attn::large {
 
 /// Which queries a preview looks at: some of every band of rows that becomes one row of texels.

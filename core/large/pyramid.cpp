@@ -1,4 +1,5 @@
 #include "core/large/pyramid.h"
+#include "core/large/weight_source.h"
 #include "core/rounding.h"
 
 #include <algorithm>

@@ -2,7 +2,13 @@
 
 #include <memory>
 
+#include "core/large/cell.h"
 #include "core/large/weight_rows.h"
+#include "core/masks.h"
+
+namespace attn {
+struct Dimensions;
+}  // namespace attn
 
 namespace attn::large {
 

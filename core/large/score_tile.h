@@ -3,6 +3,7 @@
 #include <optional>
 #include <stop_token>
 
+#include "core/large/cell.h"
 #include "core/large/tiles.h"
 
 namespace attn::large {

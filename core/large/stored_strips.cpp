@@ -9,8 +9,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/call.h"
 #include "core/io/npz.h"
+#include "core/large/pyramid.h"
 #include "core/large/texel_rows.h"
+#include "core/large/weight_source.h"
 
 namespace attn::large {
 namespace {

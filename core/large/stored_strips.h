@@ -2,9 +2,14 @@
 
 #include <filesystem>
 
-#include "core/large/pyramid.h"
+#include "core/large/cell.h"
+#include "core/result.h"
 
 namespace attn::large {
+
+class Pyramid;
+struct PooledRows;
+struct WeightSource;
 
 // The exact pass of a map in files, which another program computed: a strip of rows each, beside the Q and K that made
 // it. A map reads what is there in place of computing it.

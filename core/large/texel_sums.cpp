@@ -6,6 +6,8 @@
 #include <numbers>
 
 #include "core/kernels/pair_mask.h"
+#include "core/large/weight_rows.h"
+#include "core/large/weight_source.h"
 
 namespace attn::large {
 namespace {

@@ -2,9 +2,12 @@
 
 #include <span>
 
-#include "core/large/weight_rows.h"
+#include "core/large/cell.h"
 
 namespace attn::large {
+
+struct Texels;
+struct WeightSource;
 
 // A grid of texels holds sums while it is made: Σ a in `mean`, Σ log2 a in `log_mean`.
 

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "core/large/tiles.h"
 #include "core/large/weight_map.h"
 #include "core/masks.h"
 

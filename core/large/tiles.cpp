@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/dimensions.h"
 #include "core/large/texel_rows.h"
 
 namespace attn::large {

@@ -4,19 +4,17 @@
 #include <cstddef>
 #include <memory>
 
+#include "core/large/map_choices.h"
 #include "core/large/weight_rows.h"
+
+namespace attn {
+struct Dimensions;
+}  // namespace attn
 
 namespace attn::large {
 
 /// Texels on a side of a tile.
 inline constexpr Index kTileTexels = 256;
-
-/// How the cells of a texel become one number. Of one cell all three are its weight.
-enum class Pooling : std::uint8_t {
-    mean,      // Σ a / cells: where the attention goes
-    max,       // the largest: no needle is lost
-    log_mean,  // exp(mean of ln a over the allowed pairs), the geometric mean: the typical weight
-};
 
 /// A square of the matrix at one zoom: texel (r, c) pools the cells
 /// [row · 256 + r, …) · 2^level, like the tiles of a street map.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/large/cell.h"
 #include "core/large/weight_rows.h"
 #include "core/masks.h"
 

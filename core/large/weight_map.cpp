@@ -19,6 +19,7 @@
 #include "core/large/stored_strips.h"
 #include "core/large/top_cells.h"
 #include "core/platform.h"
+#include "core/threads.h"
 
 // One lock guards what is known (MapState). A thread takes the most urgent task under it, computes
 // without it, and notes the result under it again. A task that a new request makes needless is stopped.

@@ -8,11 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "core/large/map_choices.h"
+#include "core/large/map_input.h"
 #include "core/large/not_finite.h"
-#include "core/large/planted.h"
-#include "core/large/tiles.h"
 
 namespace attn::large {
+
+struct Tile;
 
 /// What the screen looks at, in cells; may reach beyond the matrix.
 struct MapView {
@@ -22,22 +24,6 @@ struct MapView {
     double columns = 0.0;
     int level = 0;  // of the tiles that the screen wants
     bool operator==(const MapView&) const = default;
-};
-
-/// "Which queries attend to key j", "which keys does query i attend to": the whole column or row.
-struct Search {
-    enum class Of : std::uint8_t { key, query };
-    Of of = Of::key;
-    Index index = 0;
-    bool operator==(const Search&) const = default;
-};
-
-/// Which of the strongest cells are listed.
-struct TopChoice {
-    bool skip_first_key =
-        false;  // key 0 is left out: where it is an attention sink it would fill the list
-    bool one_per_query = false;  // of each query only its strongest
-    bool operator==(const TopChoice&) const = default;
 };
 
 /// Everything that the screen wants from a map now. Only the last one counts.
@@ -185,24 +171,5 @@ class WeightMap {
     struct Work;
     std::unique_ptr<Work> work_;
 };
-
-/// The weight of one cell in double, from Q and K: a = exp(B − logsumexp). Costs
-/// one row, Tk · d_k.
-struct CellArithmetic {
-    std::vector<double> q, k;  // the operands
-    double score = 0.0;        // q · k
-    double scaled = 0.0;       // score · factor
-    PairRule rule;             // from scaled to biased
-    Index distance = 0;        // |p − j|
-    double biased = 0.0;       // `scaled` where the rule is plain
-    double sink = 0.0;         // its logit, −inf: none
-    double logsumexp = 0.0;    // of the row and its sink
-    double weight = 0.0;       // NaN in a row without a finite logsumexp
-    bool allowed = true;
-    /// The first key that makes the row NaN: its score is NaN or +inf. nullopt: there is none.
-    std::optional<Index> spoiling_key;
-    double spoiling_score = 0.0;
-};
-CellArithmetic cell_arithmetic(const WeightSource& source, Head head, Cell cell);
 
 }  // namespace attn::large

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <span>
+#include <stop_token>
 #include <vector>
 
-#include "core/large/weight_source.h"
-#include "core/threads.h"
+#include "core/large/cell.h"
 
 namespace attn::large {
+
+struct WeightSource;
 
 // The SIMD part of a map of weights: rows of exact weights, pooled, never stored. Both functions share
 // Q Kᵀ tiles with the fused kernels. B = score as softmax takes it (Finish), a = weight = exp(B − logsumexp),

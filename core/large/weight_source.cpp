@@ -11,6 +11,7 @@
 #include "core/qk_norm.h"
 #include "core/rotary.h"
 #include "core/scores/score.h"
+#include "core/spec_arrays.h"
 #include "core/stop.h"
 #include "core/text.h"
 

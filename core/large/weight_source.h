@@ -4,11 +4,11 @@
 #include <span>
 #include <vector>
 
-#include "core/engine.h"
+#include "core/dimensions.h"
 #include "core/large/cell.h"
-#include "core/masks.h"
-#include "core/rows.h"
-#include "core/scores/score.h"
+#include "core/result.h"
+#include "core/scores/pair_rule.h"
+#include "core/spec.h"
 
 namespace attn::large {
 

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "core/kernels/projections.h"
+#include "core/models/config.h"
 #include "core/models/layers.h"
+#include "core/models/weights.h"
 
 namespace attn {
 namespace {

@@ -1,10 +1,13 @@
 #pragma once
 
-#include "core/engine.h"
 #include "core/models/cache.h"
-#include "core/models/weights.h"
+#include "core/trace.h"
 
 namespace attn {
+
+struct BlockWeights;
+struct MlpWeights;
+struct ModelConfig;
 
 // One block of a model: what its attention is given, and what leaves the block. x is [1, 1, T, width].
 

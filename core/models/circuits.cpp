@@ -6,8 +6,10 @@
 #include <span>
 
 #include <fmt/format.h>
+#include "core/call.h"
 #include "core/models/block.h"
 #include "core/models/ends.h"
+#include "core/models/interventions.h"
 #include "core/models/layers.h"
 #include "core/models/spectrum.h"
 #include "core/text.h"

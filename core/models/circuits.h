@@ -4,7 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "core/heads/place.h"
 #include "core/models/model.h"
+#include "core/models/tokenizer.h"
+#include "core/run_control.h"
 
 namespace attn {
 

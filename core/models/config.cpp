@@ -16,6 +16,7 @@
 #include "core/io/json.h"
 #include "core/models/config_keys.h"
 #include "core/models/config_reader.h"
+#include "core/models/family.h"
 #include "core/text.h"
 
 namespace attn {

@@ -5,7 +5,9 @@
 #include <limits>
 #include <system_error>
 
+#include "core/models/config.h"
 #include "core/models/config_reader.h"
+#include "core/models/family.h"
 
 namespace attn {
 namespace {

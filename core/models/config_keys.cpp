@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/models/family.h"
+
 namespace attn {
 namespace {
 

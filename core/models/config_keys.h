@@ -1,11 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
-#include "core/models/config.h"
-
 namespace attn {
+
+struct ModelFamily;
 
 // Keys of config.json are a closed list: settings of the families that are read here, each its family's own; what changes no
 // number of a forward pass; and what other architectures compute with, which is refused.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,11 +14,13 @@
 #include <fmt/format.h>
 
 #include "core/io/json.h"
-#include "core/models/config.h"
 #include "core/models/config_keys.h"
+#include "core/sizes.h"
 #include "core/text.h"
 
 namespace attn {
+
+struct ModelConfig;
 
 inline constexpr Index kMostSize = Index{1} << 31;
 

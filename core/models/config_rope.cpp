@@ -2,7 +2,9 @@
 
 #include <numbers>
 
+#include "core/models/config.h"
 #include "core/models/config_reader.h"
+#include "core/models/family.h"
 #include "core/text.h"
 
 namespace attn {

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <vector>
 
+#include "core/models/cache.h"
 #include "core/models/layers.h"
+#include "core/models/patches.h"
 
 namespace attn {
 namespace {

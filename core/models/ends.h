@@ -3,6 +3,7 @@
 #include <span>
 
 #include "core/models/model.h"
+#include "core/models/tokenizer.h"
 
 namespace attn {
 

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "core/models/config.h"
+#include "core/models/family.h"
 
 namespace attn {
 namespace {

@@ -4,6 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "core/backend.h"
+#include "core/dimensions.h"
+#include "core/models/family.h"
+
 namespace attn {
 namespace {
 

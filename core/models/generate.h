@@ -7,7 +7,7 @@
 
 #include "core/models/cache.h"
 #include "core/models/model.h"
-#include "core/models/sampling.h"
+#include "core/run_control.h"
 
 namespace attn {
 

@@ -4,12 +4,14 @@
 #include <charconv>
 #include <map>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/io/arrays/foreign.h"
+#include "core/models/family.h"
 
 namespace attn {
 namespace {

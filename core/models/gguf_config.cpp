@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "core/models/config_keys.h"
+#include "core/models/family.h"
 #include "core/models/gguf.h"
 #include "core/text.h"
 

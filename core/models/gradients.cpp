@@ -14,6 +14,7 @@
 #include "core/engine.h"
 #include "core/models/block.h"
 #include "core/models/ends.h"
+#include "core/models/family.h"
 #include "core/models/read_out.h"
 
 namespace attn {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/models/model.h"
+#include "core/result.h"
 
 namespace attn {
 

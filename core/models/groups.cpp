@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/backend.h"
 #include "core/engine.h"
 #include "core/models/ends.h"
+#include "core/models/family.h"
 #include "core/text.h"
 
 namespace attn {

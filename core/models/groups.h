@@ -7,7 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "core/models/interventions.h"
 #include "core/models/model.h"
+#include "core/models/tokenizer.h"
+#include "core/run_control.h"
 
 namespace attn {
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/dimensions.h"
 #include "core/head_measures.h"
 #include "core/masks.h"
 #include "core/models/model.h"
@@ -15,6 +16,11 @@
 #include "core/text.h"
 
 namespace attn {
+
+const Interventions& no_interventions() {
+    static const Interventions none;
+    return none;
+}
 namespace {
 
 constexpr double kUnitSum = 1e-6;  // how far from 1 a row's sum may be

@@ -4,8 +4,9 @@
 #include <vector>
 
 #include "core/heads/place.h"
+#include "core/models/row_intervention.h"
 #include "core/result.h"
-#include "core/stages.h"
+#include "core/stage.h"
 #include "core/tensor.h"
 
 namespace attn {
@@ -15,14 +16,6 @@ struct ModelRun;
 
 // What is changed inside a model while it reads a text, to see what depends on it. Layers, heads, queries and positions count
 // from 0.
-
-/// The weights of one query, in place of softmax's. They are at least 0, 0 where the mask forbids, and sum to 1 ± 1e-6.
-struct RowIntervention {
-    HeadPlace at;
-    Index query = 0;
-    std::vector<double> weights;  // one for each key
-    bool operator==(const RowIntervention&) const = default;
-};
 
 /// Vectors of q, k or v (before RoPE) in place of the text's own. Of k and v `at.head` is one of the layer's key heads.
 struct PatchIntervention {

@@ -3,7 +3,7 @@
 #include <span>
 #include <string_view>
 
-#include "core/tensor.h"
+#include "core/sizes.h"
 
 namespace attn {
 

@@ -5,7 +5,10 @@
 #include <numbers>
 #include <span>
 
+#include "core/models/config.h"
+#include "core/models/weights.h"
 #include "core/rounding.h"
+#include "core/spec_arrays.h"
 #include "core/threads.h"
 
 namespace attn {

@@ -1,8 +1,13 @@
 #pragma once
 
-#include "core/models/weights.h"
+#include "core/models/family.h"
+#include "core/tensor.h"
 
 namespace attn {
+
+struct LinearWeights;
+struct NormWeights;
+struct RopeRules;
 
 // What a block does besides attention. x is [1, 1, T, width]; every function makes a new tensor or changes x in place.
 

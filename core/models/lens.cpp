@@ -10,6 +10,8 @@
 
 #include "core/models/block.h"
 #include "core/models/ends.h"
+#include "core/models/family.h"
+#include "core/spec_arrays.h"
 
 namespace attn {
 namespace {

@@ -6,6 +6,7 @@
 #include "core/heads/place.h"
 #include "core/models/model.h"
 #include "core/models/read_out.h"
+#include "core/result.h"
 
 namespace attn {
 

@@ -7,12 +7,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/backend.h"
+#include "core/call.h"
 #include "core/engine.h"
+#include "core/io/npy.h"
 #include "core/kernels/projections.h"
 #include "core/models/block.h"
 #include "core/models/distances.h"
 #include "core/models/ends.h"
+#include "core/models/interventions.h"
 #include "core/models/layers.h"
+#include "core/models/patches.h"
 #include "core/models/token_ids.h"
 #include "core/scores/score.h"
 #include "core/text.h"
@@ -200,6 +205,8 @@ std::vector<std::string> Model::notes() const {
                                     weights_.unused.size() > 1 ? ", …" : ""));
     return notes;
 }
+
+bool Model::reads_across() const { return !config_.family->names.cross_q.empty(); }
 
 bool Model::gives_logits() const {
     const ReadOut read_out = config_.family->read_out;

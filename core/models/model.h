@@ -8,13 +8,16 @@
 #include <string_view>
 #include <vector>
 
-#include "core/backend.h"
-#include "core/models/cache.h"
-#include "core/models/interventions.h"
-#include "core/models/patches.h"
+#include "core/models/config.h"
+#include "core/models/tokenizer.h"
 #include "core/models/weights.h"
+#include "core/run_control.h"
 
 namespace attn {
+
+class Backend;
+struct KvCache;
+struct RgbImage;
 
 /// One layer of a model as it computed a text.
 struct ModelLayer {
@@ -39,6 +42,10 @@ struct ModelRun {
     std::string note = {};  // of read(): what is to be known of the image; "": nothing
     std::shared_ptr<const RgbImage> image = {};  // of read(): patched_part() of it; null: none
 };
+
+struct Interventions;
+/// An empty set.
+const Interventions& no_interventions();
 
 /// Of which tokens a run has the logits of the next one. One that has them of all may take much memory: tokens × vocabulary.
 enum class LogitRows : std::uint8_t { all, last };
@@ -93,7 +100,7 @@ class Model {
     /// The other stack of a model of two, see groups.h; nullptr: it is one.
     const Model* second() const { return second_.get(); }
     /// Its blocks read another stack: what they add is not of their own heads and MLP alone.
-    bool reads_across() const { return !config_.family->names.cross_q.empty(); }
+    bool reads_across() const;
     /// This decoder, reading what the last block of its encoder gave, after the final norm: [1, 1, T, width].
     Model over(const Tensor& memory) const;
 
@@ -106,7 +113,7 @@ class Model {
     /// weights is replaced.
     Result<ModelRun> run(std::vector<ModelToken> tokens, const Backend& backend,
                          StageSet keep = all_stages(), const RunControl& control = {},
-                         const Interventions& interventions = {},
+                         const Interventions& interventions = no_interventions(),
                          LogitRows logits = LogitRows::all) const;
     /// Rows of the tokens that follow those of `cache`, and of their next token: what run() gives of all of them together has
     /// these rows last, but for rounding, where no longer text turns otherwise (RopeRules::short_length). The cache takes them in,
@@ -118,13 +125,13 @@ class Model {
     /// texts, and of pixels of another shape.
     Result<ModelRun> run_image(const Tensor& pixels, const Backend& backend,
                                StageSet keep = all_stages(), const RunControl& control = {},
-                               const Interventions& interventions = {}) const;
+                               const Interventions& interventions = no_interventions()) const;
 
     /// run() over a text, or run_image() over the PNG of that name where the model reads images; "": pixels that are all the
     /// mean, which is 0.
     Result<ModelRun> read(const std::string& text_or_image, const Backend& backend,
                           StageSet keep = all_stages(), const RunControl& control = {},
-                          const Interventions& interventions = {},
+                          const Interventions& interventions = no_interventions(),
                           LogitRows logits = LogitRows::all) const;
 
     /// There are some, the model takes them behind so many others, and its embedding has each.

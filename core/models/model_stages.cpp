@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/models/block.h"
 #include "core/models/ends.h"
 #include "core/models/layers.h"
 #include "core/models/read_out.h"

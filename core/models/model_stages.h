@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/models/block.h"
 #include "core/models/model.h"
 #include "core/stages.h"
 

@@ -7,9 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "core/models/cache.h"
 #include "core/models/ends.h"
 #include "core/models/layers.h"
 #include "core/models/model_stages.h"
+#include "core/spec_arrays.h"
 
 namespace attn {
 namespace {

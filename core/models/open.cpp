@@ -13,6 +13,7 @@
 #include "core/check.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/json.h"
+#include "core/models/family.h"
 #include "core/models/gguf.h"
 #include "core/models/source.h"
 #include "core/text.h"

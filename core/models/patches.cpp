@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "core/check.h"
+#include "core/models/config.h"
 #include "core/text.h"
 
 namespace attn {

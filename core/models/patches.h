@@ -4,11 +4,13 @@
 #include <vector>
 
 #include "core/io/png_image.h"
-#include "core/models/config.h"
 #include "core/models/tokenizer.h"
 #include "core/result.h"
+#include "core/tensor.h"
 
 namespace attn {
+
+struct ImageInput;
 
 // What a model of images reads. N patches: side × side, side = size / patch rounded down; what is left over at the right and
 // at the bottom is in none of them, as in torch.nn.Conv2d.

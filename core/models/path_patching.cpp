@@ -8,8 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "core/backend.h"
+#include "core/engine.h"
 #include "core/kernels/matmul.h"
 #include "core/models/block.h"
+#include "core/models/interventions.h"
 #include "core/models/layers.h"
 #include "core/models/rerun.h"
 #include "core/models/sweep_parts.h"

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/note.h"
 #include "core/text.h"
 
 namespace attn {

@@ -7,8 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "core/backend.h"
+#include "core/engine.h"
 #include "core/models/block.h"
 #include "core/models/ends.h"
+#include "core/models/family.h"
 #include "core/models/read_out.h"
 #include "core/models/sweep_parts.h"
 

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "core/backend.h"
+#include "core/dimensions.h"
 #include "core/engine.h"
 #include "core/kernels/matmul.h"
 #include "core/kernels/projections.h"
 #include "core/models/block.h"
 #include "core/models/distances.h"
 #include "core/models/ends.h"
+#include "core/models/family.h"
 
 namespace attn {
 namespace {

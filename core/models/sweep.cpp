@@ -8,9 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "core/backend.h"
 #include "core/kernels/matmul.h"
 #include "core/models/block.h"
 #include "core/models/ends.h"
+#include "core/models/family.h"
 #include "core/models/rerun.h"
 #include "core/models/sweep_parts.h"
 #include "core/text.h"

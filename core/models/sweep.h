@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/heads/place.h"
 #include "core/models/ablation.h"
 #include "core/models/alignment.h"
 #include "core/models/model.h"

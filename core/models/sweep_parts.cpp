@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "core/dimensions.h"
 #include "core/kernels/matmul.h"
 #include "core/kernels/projections.h"
+#include "core/models/model.h"
 
 namespace attn {
 namespace {

@@ -1,8 +1,13 @@
 #pragma once
 
-#include "core/models/model.h"
+#include "core/result.h"
+#include "core/tensor.h"
 
 namespace attn {
+
+struct BlockWeights;
+struct ModelConfig;
+struct ModelLayer;
 
 // What a sweep over a model's parts is made of. x is [B, 1, T, d] of B texts, or [1, 1, B·T, d] of them one behind the other.
 

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/tensor.h"
+#include "core/sizes.h"
 
 namespace attn {
 

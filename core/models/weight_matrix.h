@@ -3,7 +3,7 @@
 #include <span>
 #include <utility>
 
-#include "core/kernels/matmul.h"
+#include "core/kernels/into.h"
 #include "core/tensor.h"
 
 namespace attn {
@@ -28,14 +28,10 @@ class WeightMatrix {
 
     /// out = a W, or out += a W.
     void multiply_from_left(MatrixView<const float> a, MatrixView<float> out,
-                            Into into = Into::replace) const {
-        multiply({a}, WeightPart{numbers_}, out, into);
-    }
+                            Into into = Into::replace) const;
     /// out = a W_pᵀ, W_p being `count` rows of W from `first` on.
     void multiply_with_rows(MatrixView<const float> a, Index first, Index count,
-                            MatrixView<float> out) const {
-        multiply({a}, transposed(rows_of_weight(numbers_, first, count)), out);
-    }
+                            MatrixView<float> out) const;
 
   private:
     Tensor numbers_;

@@ -12,10 +12,14 @@
 
 #include <fmt/format.h>
 
+#include "core/io/arrays/array_file.h"
 #include "core/models/weights.h"
 #include "core/stop.h"
 
 namespace attn {
+
+struct ImageInput;
+struct TensorNames;
 
 /// How many entries an axis has; kAny: whatever it has.
 inline constexpr Index kAny = -1;

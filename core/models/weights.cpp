@@ -8,7 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "core/models/config.h"
+#include "core/models/family.h"
 #include "core/models/weight_reader.h"
+#include "core/narrow.h"
+#include "core/spec_arrays.h"
 #include "core/text.h"
 
 namespace attn {

@@ -3,12 +3,14 @@
 #include <string>
 #include <vector>
 
-#include "core/io/arrays/array_file.h"
-#include "core/models/config.h"
 #include "core/models/weight_matrix.h"
+#include "core/result.h"
 #include "core/trace.h"
 
 namespace attn {
+
+class ArrayFile;
+struct ModelConfig;
 
 // The numbers of a model, under the same names whatever its family calls them, weights [in, out]. Norms and biases are in
 // float32; a WeightMatrix and attention's matrices are in the type of the file, see Tensor::narrow().

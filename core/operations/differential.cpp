@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "core/call.h"
 #include "core/kernels/reference.h"
 #include "core/kernels/reference_parts.h"
 #include "core/operations/parts.h"

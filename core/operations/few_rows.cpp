@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/call.h"
 #include "core/softmax.h"
 
 namespace attn {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/operations/parts.h"
+#include "core/spec.h"
 
 namespace attn {
 

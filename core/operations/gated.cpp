@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "core/call.h"
 #include "core/kernels/reference.h"
 #include "core/operations/parts.h"
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/call.h"
 #include "core/kernels/reference_parts.h"
 #include "core/operations/few_rows.h"
 

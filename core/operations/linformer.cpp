@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/call.h"
 #include "core/kernels/reference_parts.h"
 #include "core/operations/few_rows.h"
 

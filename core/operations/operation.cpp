@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/call.h"
 #include "core/cast.h"
 #include "core/memory.h"
 #include "core/operations/parts.h"

@@ -8,10 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "core/call.h"
+#include "core/dimensions.h"
+#include "core/forward.h"
 #include "core/result.h"
+#include "core/run_control.h"
 #include "core/stages.h"
-#include "core/threads.h"
 #include "core/trace.h"
 
 namespace attn {

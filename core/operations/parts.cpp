@@ -5,9 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "core/call.h"
 #include "core/kernels/reference_parts.h"
 #include "core/masks.h"
 #include "core/scores/score.h"
+#include "core/spec_arrays.h"
 
 namespace attn {
 namespace {

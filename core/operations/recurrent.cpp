@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/call.h"
 #include "core/kernels/reference_parts.h"
 #include "core/operations/parts.h"
 

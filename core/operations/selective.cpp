@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "core/call.h"
 #include "core/kernels/reference_parts.h"
 #include "core/masks.h"
 #include "core/operations/parts.h"

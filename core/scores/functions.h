@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/scores/score.h"
+#include "core/trace.h"
 
 namespace attn::score {
 

@@ -6,8 +6,11 @@
 #include <limits>
 #include <utility>
 
+#include "core/call.h"
 #include "core/norms.h"
 #include "core/scores/functions.h"
+#include "core/scores/pair_rule.h"
+#include "core/spec_arrays.h"
 
 namespace attn {
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/kernels/staged_tiles.h"
+#include "core/train/plan.h"
 #include "core/train/worker.h"
 
 namespace attn::train {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/check.h"
+#include "core/train/task_table.h"
 
 namespace attn::train {
 namespace {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/stages.h"
 #include "core/train/held_out.h"
 #include "core/train/pass.h"
 

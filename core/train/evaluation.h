@@ -1,12 +1,16 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
-#include "core/train/trainer.h"
+#include "core/result.h"
+#include "core/train/moment.h"
 
 namespace attn::train {
+
+struct Spec;
 
 /// One measured figure of a trained model, and the least that its language requires.
 struct Figure {

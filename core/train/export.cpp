@@ -9,6 +9,7 @@
 
 #include "core/halves.h"
 #include "core/io/file.h"
+#include "core/stages.h"
 #include "core/to_half.h"
 #include "core/train/plan.h"
 

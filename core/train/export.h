@@ -3,9 +3,11 @@
 #include <filesystem>
 
 #include "core/io/arrays/safetensors_write.h"
-#include "core/train/trainer.h"
+#include "core/train/moment.h"
 
 namespace attn::train {
+
+struct Spec;
 
 /// Writes a model as Hugging Face's transformers read it: config.json, model.safetensors, tokenizer.json and
 /// tokenizer_config.json (whole words between white space). A causal one is GPT2LMHeadModel, another one

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/kernels/staged_tiles.h"
+#include "core/train/plan.h"
 #include "core/train/worker.h"
 
 namespace attn::train {

@@ -8,6 +8,7 @@
 
 #include "core/check.h"
 #include "core/io/json.h"
+#include "core/note.h"
 #include "core/rng.h"
 #include "core/text.h"
 #include "core/train/words.h"

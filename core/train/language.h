@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/result.h"
-#include "core/tensor.h"
+#include "core/sizes.h"
 
 namespace attn::train {
 

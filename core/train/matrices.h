@@ -3,9 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "core/train/spec.h"
+#include "core/sizes.h"
 
 namespace attn::train {
+
+struct Spec;
 
 /// One named matrix of a model.
 struct Matrix {

@@ -10,6 +10,7 @@
 
 #include "core/check.h"
 #include "core/io/json.h"
+#include "core/note.h"
 #include "core/text.h"
 #include "core/train/course.h"
 #include "core/train/language.h"

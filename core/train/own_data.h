@@ -6,8 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/threads.h"
-#include "core/train/trainer.h"
+#include "core/result.h"
+#include "core/run_control.h"
+#include "core/train/moment.h"
+#include "core/train/spec.h"
 
 namespace attn::train {
 

@@ -4,6 +4,7 @@
 
 #include "core/kernels/fused_forward.h"
 #include "core/kernels/staged_tiles.h"
+#include "core/train/plan.h"
 
 namespace attn::train {
 

@@ -2,9 +2,10 @@
 
 #include "core/kernels/fused_buffers.h"
 #include "core/kernels/matmul.h"
-#include "core/train/plan.h"
 
 namespace attn::train {
+
+struct Plan;
 
 /// Rows of numbers on vector boundaries: room for whole tiles of rows, the stride a multiple of panel_width().
 class Rows {

@@ -1,9 +1,12 @@
 #pragma once
 
 #include "core/check.h"
+#include "core/train/plan.h"
 #include "core/train/worker.h"
 
 namespace attn::train {
+
+struct Spec;
 
 /// A model at one moment that reads one sequence after another.
 class Pass {

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "core/train/task_table.h"
 #include "core/train/trainer.h"
 
 namespace attn::train {

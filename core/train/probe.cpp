@@ -2,6 +2,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/stages.h"
+#include "core/trace.h"
 #include "core/train/pass.h"
 
 namespace attn::train {

@@ -17,6 +17,8 @@
 #include "core/text.h"
 #include "core/train/evaluation.h"
 #include "core/train/language.h"
+#include "core/train/task_table.h"
+#include "core/train/trainer.h"
 
 namespace attn::train {
 namespace {

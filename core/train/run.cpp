@@ -16,6 +16,8 @@
 #include "core/rng.h"
 #include "core/text.h"
 #include "core/train/matrices.h"
+#include "core/train/record.h"
+#include "core/train/task_table.h"
 #include "core/train/tasks.h"
 
 namespace attn::train {

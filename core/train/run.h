@@ -6,10 +6,11 @@
 
 #include "core/result.h"
 #include "core/train/moment.h"
-#include "core/train/record.h"
 #include "core/train/spec.h"
 
 namespace attn::train {
+
+struct Record;
 
 /// A run as it is kept: its spec, what every step measured, and the moments that can be gone back to.
 struct Run {

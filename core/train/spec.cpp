@@ -10,6 +10,7 @@
 
 #include "core/check.h"
 #include "core/io/json.h"
+#include "core/stages.h"
 #include "core/text.h"
 #include "core/train/field_json.h"
 #include "core/train/language.h"

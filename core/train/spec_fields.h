@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "core/train/spec.h"
+#include "core/train/task_table.h"
 
 namespace attn::train {
 

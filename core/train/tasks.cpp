@@ -11,6 +11,7 @@
 #include "core/rng.h"
 #include "core/text.h"
 #include "core/train/language.h"
+#include "core/train/task_table.h"
 #include "core/train/words.h"
 
 namespace attn::train {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/threads.h"
+#include "core/train/plan.h"
 #include "core/train/worker.h"
 
 namespace attn::train {

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "core/forward.h"
 #include "core/spec.h"
-#include "core/trace.h"
+#include "core/tensor.h"
 #include "core/train/matrices.h"
 #include "core/train/moment.h"
 #include "core/train/record.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/tensor.h"
+#include "core/sizes.h"
 
 namespace attn::train {
 

@@ -12,6 +12,7 @@
 #include "core/kernels/reference_parts.h"
 #include "core/rotary.h"
 #include "core/scores/score.h"
+#include "core/spec_arrays.h"
 #include "core/verify/faults.h"
 #include "core/verify/gradients.h"
 #include "core/verify/row_trials.h"

@@ -12,10 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/call.h"
 #include "core/cast.h"
 #include "core/norms.h"
 #include "core/qk_norm.h"
 #include "core/scores/score.h"
+#include "core/spec_arrays.h"
 #include "core/verify/faults.h"
 
 namespace attn::verify {

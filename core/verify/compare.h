@@ -5,9 +5,10 @@
 #include <memory>
 #include <vector>
 
+#include "core/forward.h"
 #include "core/norms.h"
 #include "core/result.h"
-#include "core/tensor.h"
+#include "core/shape.h"
 
 namespace attn::verify {
 

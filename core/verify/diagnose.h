@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/threads.h"
+#include "core/run_control.h"
 #include "core/verify/bounds.h"
 #include "core/verify/faults.h"
 #include "core/verify/gradients.h"

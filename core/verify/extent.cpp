@@ -2,7 +2,9 @@
 
 #include "core/verify/extent.h"
 #include "core/entries.h"
+#include "core/stages.h"
 #include "core/stop.h"
+#include "core/tensor.h"
 
 #include <algorithm>
 #include <cmath>

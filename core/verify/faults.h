@@ -9,6 +9,11 @@
 #include "core/verify/replay.h"
 #include "core/verify/subject.h"
 
+namespace attn {
+struct Dimensions;
+struct MaskSpec;
+}  // namespace attn
+
 namespace attn::verify {
 
 struct Backward;

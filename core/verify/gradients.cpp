@@ -6,7 +6,9 @@
 #include <cmath>
 #include <string>
 
+#include "core/call.h"
 #include "core/cast.h"
+#include "core/spec_arrays.h"
 
 namespace attn::verify {
 namespace {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/call.h"
 #include "core/scores/score.h"
 #include "core/verify/row_trials.h"
 

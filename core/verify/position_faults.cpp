@@ -12,6 +12,7 @@
 #include "core/kernels/reference_parts.h"
 #include "core/masks.h"
 #include "core/rotary.h"
+#include "core/spec_arrays.h"
 #include "core/verify/faults.h"
 
 namespace attn::verify {

@@ -8,10 +8,12 @@
 #include <utility>
 
 #include "core/bias.h"
+#include "core/call.h"
 #include "core/dropout.h"
 #include "core/kernels/reference_parts.h"
 #include "core/kernels/weighted_rows.h"
 #include "core/scores/score.h"
+#include "core/spec_arrays.h"
 
 namespace attn::verify {
 namespace {

@@ -8,6 +8,10 @@
 #include "core/numerics.h"
 #include "core/verify/subject.h"
 
+namespace attn {
+struct Dimensions;
+}  // namespace attn
+
 namespace attn::verify {
 
 inline constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();

@@ -7,6 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/dimensions.h"
+#include "core/note.h"
+#include "core/spec.h"
 #include "core/verify/compare.h"
 #include "core/verify/diagnose.h"
 #include "core/verify/signs.h"

@@ -11,6 +11,7 @@
 #include "core/entries.h"
 #include "core/masks.h"
 #include "core/scores/score.h"
+#include "core/spec_arrays.h"
 #include "core/verify/faults.h"
 
 namespace attn::verify {

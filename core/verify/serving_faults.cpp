@@ -12,6 +12,7 @@
 #include "core/entries.h"
 #include "core/kernels/reference_parts.h"
 #include "core/scores/score.h"
+#include "core/spec_arrays.h"
 #include "core/text.h"
 #include "core/verify/row_trials.h"
 

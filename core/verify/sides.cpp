@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/spec_arrays.h"
 #include "core/spec_fields.h"
 
 namespace attn::verify {

@@ -10,6 +10,7 @@
 
 #include "core/bias.h"
 #include "core/entries.h"
+#include "core/spec_arrays.h"
 
 namespace attn::verify {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/call.h"
 #include "core/masks.h"
 #include "core/memory.h"
 

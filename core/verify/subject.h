@@ -1,6 +1,8 @@
 #pragma once
 
+#include "core/dimensions.h"
 #include "core/engine.h"
+#include "core/spec.h"
 #include "core/tensor.h"
 #include "core/verify/serving.h"
 

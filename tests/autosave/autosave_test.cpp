@@ -12,6 +12,7 @@
 
 #include "app/autosave/recent.h"
 #include "core/io/file.h"
+#include "core/narrow.h"
 #include "tests/io/scratch.h"
 #include "tests/support/child.h"
 #include "tests/support/results.h"

@@ -12,10 +12,13 @@
 #include <limits>
 
 #include "core/bias.h"
+#include "core/call.h"
 #include "core/cast.h"
 #include "core/engine.h"
 #include "core/entries.h"
+#include "core/masks.h"
 #include "core/scores/score.h"
+#include "core/spec_arrays.h"
 #include "core/threads.h"
 #include "tests/support/backends.h"
 #include "tests/support/cases.h"

@@ -5,8 +5,10 @@
 #include <limits>
 #include <stdexcept>
 
+#include "core/backend.h"
 #include "core/blocks.h"
 #include "core/engine.h"
+#include "core/narrow.h"
 #include "tests/support/inputs.h"
 #include "tests/support/results.h"
 #include "tests/support/tolerance.h"

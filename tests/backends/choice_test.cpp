@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "core/backend.h"
+#include "core/dimensions.h"
 #include "core/engine.h"
 #include "tests/support/random.h"
 

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "core/bench/error.h"
+#include "core/bench/workload.h"
+#include "core/call.h"
 #include "tests/support/backends.h"
 
 using namespace attn;

@@ -8,9 +8,11 @@
 
 #include <cmath>
 
+#include "core/call.h"
 #include "core/cast.h"
 #include "core/kernels/fused_drive_few.h"
 #include "core/kernels/peak.h"
+#include "core/threads.h"
 #include "tests/support/backends.h"
 #include "tests/support/cases.h"
 #include "tests/support/edges.h"

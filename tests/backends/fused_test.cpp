@@ -12,8 +12,11 @@
 #include <limits>
 
 #include "core/bias.h"
+#include "core/call.h"
 #include "core/kernels/fused.h"
 #include "core/kernels/peak.h"
+#include "core/spec_arrays.h"
+#include "core/threads.h"
 #include "tests/support/backends.h"
 #include "tests/support/cases.h"
 #include "tests/support/edges.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/engine.h"
 #include "core/given.h"
 #include "tests/support/inputs.h"
 #include "tests/support/results.h"

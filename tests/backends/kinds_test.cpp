@@ -8,9 +8,12 @@
 #include <limits>
 #include <map>
 
+#include "core/backend.h"
+#include "core/call.h"
 #include "core/cast.h"
 #include "core/entries.h"
 #include "core/scores/score.h"
+#include "core/spec_arrays.h"
 #include "tests/support/cases.h"
 #include "tests/support/inputs.h"
 #include "tests/support/results.h"

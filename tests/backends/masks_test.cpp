@@ -4,7 +4,9 @@
 
 #include <limits>
 
+#include "core/dimensions.h"
 #include "core/entries.h"
+#include "core/spec.h"
 #include "tests/support/results.h"
 
 using namespace attn;

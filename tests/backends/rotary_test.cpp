@@ -5,9 +5,11 @@
 #include <cmath>
 #include <limits>
 
+#include "core/backend.h"
 #include "core/cast.h"
 #include "core/entries.h"
 #include "core/rotary.h"
+#include "core/spec_arrays.h"
 #include "tests/support/cases.h"
 #include "tests/support/inputs.h"
 #include "tests/support/results.h"

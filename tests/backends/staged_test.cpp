@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "core/stages.h"
 #include "tests/support/backends.h"
 #include "tests/support/cases.h"
 #include "tests/support/tolerance.h"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/call.h"
 #include "tests/support/cases.h"
 #include "tests/support/tolerance.h"
 

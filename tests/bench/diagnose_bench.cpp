@@ -48,6 +48,7 @@ int main(int argc, char** argv) {
         const std::clock_t began = std::clock();
         const auto report = verify::compare_sides({side}, std::nullopt).value();
         fmt::print("{:.2f} s of CPU: {}\n",
-                   static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC, report.verdict);
+                   static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC,
+                   report.verdict.code());
     }
 }

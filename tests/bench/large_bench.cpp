@@ -15,8 +15,12 @@
 #include <fmt/format.h>
 
 #include "core/bench/timed_map.h"
+#include "core/call.h"
 #include "core/kernels/fused.h"
 #include "core/kernels/peak.h"
+#include "core/large/planted.h"
+#include "core/large/planted_spec.h"
+#include "core/threads.h"
 #include "tests/bench/measured.h"
 
 namespace {

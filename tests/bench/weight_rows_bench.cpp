@@ -14,6 +14,8 @@
 #include "core/kernels/fused_drive_forward.h"
 #include "core/kernels/peak.h"
 #include "core/large/weight_rows.h"
+#include "core/large/weight_source.h"
+#include "core/threads.h"
 #include "tests/bench/measured.h"
 
 namespace {

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <set>
+
 #include "app/cli/bench_sections.h"
 #include "core/bench/workload.h"
 #include "core/io/file.h"

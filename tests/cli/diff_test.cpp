@@ -4,6 +4,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "app/common/command.h"
+#include "core/train/task_table.h"
 #include "core/verify/faults.h"
 #include "tests/cli/command.h"
 #include "tests/support/inputs.h"

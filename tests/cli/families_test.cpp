@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "core/engine.h"
 #include "core/io/file.h"
 #include "core/models/config.h"
+#include "core/models/family.h"
 #include "tests/cli/command.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"

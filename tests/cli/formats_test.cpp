@@ -1,6 +1,7 @@
 // `trace` of every format, and of its own output.
 #include <nlohmann/json.hpp>
 
+#include "core/spec_fields.h"
 #include "tests/cli/command.h"
 #include "tests/io/bytes.h"
 

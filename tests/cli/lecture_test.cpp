@@ -1,5 +1,8 @@
 // attnscope lecture: the list, the notes, when it is the window, and what is refused; a state in place of a file.
+#include "app/window/lecture.h"
 #include "app/cli/desktop_options.h"
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
 #include "app/window/state_text.h"
 #include "core/io/file.h"
 #include "tests/cli/command.h"

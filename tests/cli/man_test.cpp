@@ -1,6 +1,8 @@
 // The man page: whole, and roff that says what it is to say.
 #include <regex>
 
+#include <set>
+
 #include "tests/cli/command.h"
 
 using namespace attn;

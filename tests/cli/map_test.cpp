@@ -3,6 +3,7 @@
 #include "app/common/map/state.h"
 #include "app/common/workspace.h"
 #include "app/jobs/jobs.h"
+#include "app/window/requests.h"
 #include "tests/cli/command.h"
 #include "tests/support/results.h"
 

@@ -4,9 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/trace_parts.h"
+#include "app/common/document/intervention_effects.h"
+#include "app/common/inspector.h"
+#include "app/files/axes.h"
 #include "app/window/requests.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/file.h"
+#include "core/narrow.h"
 #include "tests/cli/command.h"
 #include "tests/io/bytes.h"
 #include "tests/support/results.h"

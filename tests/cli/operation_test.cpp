@@ -2,6 +2,8 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
+#include "app/common/command.h"
+#include "app/files/axes.h"
 #include "tests/cli/command.h"
 
 using namespace attn;

@@ -4,6 +4,7 @@
 
 #include "app/cli/desktop_options.h"
 #include "app/cli/render_parts.h"
+#include "app/common/document/actions.h"
 #include "app/common/document/model_text.h"
 #include "core/io/file.h"
 #include "tests/cli/command.h"

@@ -1,6 +1,7 @@
 // `attnscope train`: a specification becomes a run, which goes on.
 #include <fstream>
 
+#include "core/train/record.h"
 #include "core/train/run.h"
 #include "tests/cli/command.h"
 #include "tests/support/results.h"

@@ -13,6 +13,7 @@
 #include "app/figures/measure.h"
 #include "app/window/draw/panels.h"
 #include "app/workspaces/step/draw/canvas.h"
+#include "core/call.h"
 #include "tests/figures/recorder.h"
 
 using namespace attn;

@@ -1,5 +1,7 @@
 #include "tests/figures/recorder.h"
 
+#include <algorithm>
+
 namespace attn::test {
 
 std::size_t count(const std::string& in, const std::string& part) {

@@ -6,6 +6,7 @@
 #include "app/files/tensors.h"
 #include "core/bias.h"
 #include "core/io/npz.h"
+#include "core/spec_arrays.h"
 #include "tests/io/scratch.h"
 #include "tests/support/random.h"
 #include "tests/support/results.h"

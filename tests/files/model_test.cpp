@@ -12,15 +12,22 @@
 
 #include <fmt/format.h>
 
+#include "app/common/command.h"
+#include "app/common/document/intervention_effects.h"
+#include "app/common/document/model_read.h"
 #include "app/common/document/swept.h"
+#include "app/common/inspector.h"
 #include "app/files/circuits.h"
 #include "app/files/open.h"
 #include "app/jobs/jobs.h"
+#include "app/window/requests.h"
 #include "app/window/session.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/file.h"
+#include "core/models/family.h"
 #include "core/models/patches.h"
 #include "core/models/read_out.h"
+#include "core/train/run.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
 

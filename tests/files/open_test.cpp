@@ -16,6 +16,7 @@
 #include "app/workspaces/compare/view.h"
 #include "app/workspaces/tensors/view.h"
 #include "attn_tree.h"
+#include "core/io/array_stats.h"
 #include "tests/files/opened.h"
 #include "tests/support/learning.h"
 #include "tests/support/small_models.h"

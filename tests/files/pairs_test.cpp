@@ -7,10 +7,12 @@
 #include "app/common/actions.h"
 #include "app/common/document/heads.h"
 #include "app/window/session.h"
+#include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/text.h"
 #include "app/workspaces/step/view.h"
 #include "app/workspaces/tensors/actions.h"
 #include "app/workspaces/tensors/view.h"
+#include "core/engine.h"
 #include "tests/files/opened.h"
 
 using namespace attn;

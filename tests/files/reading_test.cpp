@@ -8,7 +8,9 @@
 #include "app/common/document/heads.h"
 #include "app/common/document/reading.h"
 #include "app/files/call.h"
+#include "core/engine.h"
 #include "core/masks.h"
+#include "core/spec_fields.h"
 #include "tests/files/opened.h"
 #include "tests/io/bytes.h"
 

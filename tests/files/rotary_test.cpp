@@ -3,9 +3,11 @@
 
 #include <cmath>
 
+#include "app/files/axes.h"
 #include "app/files/tensors.h"
 #include "core/io/npz.h"
 #include "core/rotary.h"
+#include "core/spec_arrays.h"
 #include "tests/io/scratch.h"
 #include "tests/support/random.h"
 #include "tests/support/results.h"

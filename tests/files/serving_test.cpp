@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 
+#include "app/files/layers.h"
 #include "app/files/results.h"
 #include "app/files/tensors.h"
 #include "core/float8.h"

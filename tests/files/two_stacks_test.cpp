@@ -16,6 +16,8 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/intervention_effects.h"
+#include "app/common/document/model_read.h"
 #include "app/files/model.h"
 #include "app/files/open.h"
 #include "app/window/requests.h"
@@ -26,6 +28,7 @@
 #include "core/io/arrays/array_file.h"
 #include "core/models/circuits.h"
 #include "core/models/groups.h"
+#include "core/train/run.h"
 #include "tests/io/scratch.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"

@@ -11,6 +11,8 @@
 #include "app/window/requests.h"
 #include "app/window/session.h"
 #include "app/workspaces/generate/view.h"
+#include "core/models/lens.h"
+#include "core/train/run.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
 

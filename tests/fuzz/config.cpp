@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/models/config.h"
+#include "core/models/family.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const auto config = attn::parse_model_config(

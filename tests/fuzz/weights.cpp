@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/io/arrays/formats.h"
+#include "core/models/config.h"
 #include "core/models/weights.h"
 
 using namespace attn;

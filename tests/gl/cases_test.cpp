@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "core/call.h"
 #include "core/cast.h"
 #include "core/kernels/fused.h"
 #include "tests/gl/the_backend.h"

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/call.h"
 #include "core/engine.h"
 #include "core/kernels/fused.h"
 #include "tests/gl/the_backend.h"

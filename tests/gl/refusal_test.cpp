@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "core/call.h"
 #include "core/engine.h"
 #include "tests/gl/the_backend.h"
 #include "tests/support/inputs.h"

@@ -10,6 +10,7 @@
 
 #include "attn_tree.h"
 #include "core/cast.h"
+#include "core/stages.h"
 #include "tests/support/backends.h"
 #include "tests/support/tolerance.h"
 

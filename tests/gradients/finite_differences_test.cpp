@@ -8,6 +8,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "core/call.h"
 #include "core/cast.h"
 #include "core/entries.h"
 #include "core/masks.h"

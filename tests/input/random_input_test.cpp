@@ -15,6 +15,8 @@
 #include <map>
 
 #include "app/common/document/actions.h"
+#include "app/common/document/intervention_effects.h"
+#include "app/common/workspace.h"
 #include "app/files/open.h"
 #include "app/window/draw/window.h"
 #include "app/window/journal.h"

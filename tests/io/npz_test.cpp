@@ -9,8 +9,10 @@
 #include <fstream>
 #include <tuple>
 
+#include "core/dimensions.h"
 #include "core/io/file.h"
 #include "core/memory.h"
+#include "core/shape.h"
 #include "tests/io/scratch.h"
 #include "tests/support/child.h"
 #include "tests/support/results.h"

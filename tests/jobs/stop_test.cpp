@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "app/jobs/worker.h"
+#include "core/call.h"
 #include "core/engine.h"
 #include "core/stop.h"
 #include "core/threads.h"

@@ -19,6 +19,7 @@
 #include "app/common/text.h"
 #include "app/window/requests.h"
 #include "core/text.h"
+#include "core/train/run.h"
 #include "tests/support/no_threads.h"
 #include "tests/support/results.h"
 

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "core/dimensions.h"
+#include "core/spec.h"
 #include "tests/io/scratch.h"
 #include "tests/support/results.h"
 

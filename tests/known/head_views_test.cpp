@@ -1,6 +1,10 @@
 // What is looked at in place of weights, against numbers worked out by hand.
 #include "core/head_views.h"
+#include "core/head_measures.h"
 #include "core/heads/matrix.h"
+#include "core/spec.h"
+#include "core/stages.h"
+#include "core/tensor.h"
 
 #include <doctest/doctest.h>
 

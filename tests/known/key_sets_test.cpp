@@ -8,8 +8,10 @@
 #include <map>
 #include <set>
 
+#include "core/dimensions.h"
 #include "core/engine.h"
 #include "core/masks.h"
+#include "core/spec.h"
 #include "tests/io/scratch.h"
 #include "tests/support/random.h"
 #include "tests/support/results.h"

@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "core/call.h"
 #include "core/engine.h"
 #include "core/softmax.h"
 #include "tests/known/digits.h"

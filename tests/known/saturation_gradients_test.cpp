@@ -8,6 +8,7 @@
 
 #include "core/saturation_gradients.h"
 #include "core/softmax.h"
+#include "core/threads.h"
 #include "tests/support/results.h"
 
 using namespace attn;

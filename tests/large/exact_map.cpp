@@ -5,6 +5,11 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "core/call.h"
+#include "core/large/planted.h"
+#include "core/large/planted_spec.h"
+#include "core/large/tiles.h"
+#include "core/masks.h"
 #include "tests/support/random.h"
 #include "tests/support/results.h"
 

@@ -4,6 +4,11 @@
 #include <vector>
 
 #include "core/large/weight_map.h"
+#include "core/large/weight_rows.h"
+
+namespace attn::large {
+struct PlantedSpec;
+}  // namespace attn::large
 
 namespace attn::test {
 

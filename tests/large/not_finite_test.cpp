@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/large/cell_arithmetic.h"
 #include "core/large/tile_grid.h"
 #include "tests/large/exact_map.h"
 #include "tests/support/inputs.h"

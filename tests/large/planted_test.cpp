@@ -2,7 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include "core/large/cell_arithmetic.h"
+#include "core/large/planted.h"
 #include "core/large/planted_layout.h"
+#include "core/large/planted_spec.h"
+#include "core/tensor.h"
+#include "core/threads.h"
 #include "tests/large/exact_map.h"
 #include "tests/support/results.h"
 

@@ -6,6 +6,9 @@
 
 #include "core/cast.h"
 #include "core/kernels/peak.h"
+#include "core/large/cell_arithmetic.h"
+#include "core/large/weight_rows.h"
+#include "core/masks.h"
 #include "tests/support/edges.h"
 
 namespace attn::test {

@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+#include "core/call.h"
+#include "core/large/planted_spec.h"
 #include "core/large/texel_rows.h"
 #include "core/large/tile_grid.h"
 #include "tests/large/exact_map.h"

@@ -7,10 +7,13 @@
 #include <doctest/doctest.h>
 
 #include "core/io/npz.h"
+#include "core/large/cell_arithmetic.h"
+#include "core/large/pyramid.h"
 #include "core/large/stored_strips.h"
 #include "core/large/texel_rows.h"
 #include "core/large/tile_grid.h"
 #include "core/rng.h"
+#include "core/threads.h"
 #include "tests/large/exact_map.h"
 #include "tests/support/no_threads.h"
 #include "tests/support/results.h"

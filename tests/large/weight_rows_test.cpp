@@ -9,6 +9,7 @@
 
 #include "core/kernels/fused_forward.h"
 #include "core/large/row_pool.h"
+#include "core/scores/score.h"
 #include "tests/large/pooled.h"
 #include "tests/support/edges.h"
 #include "tests/support/results.h"

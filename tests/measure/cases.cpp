@@ -7,6 +7,7 @@
 #include "app/common/sheet.h"
 #include "app/common/workspace.h"
 #include "app/window/requests.h"
+#include "core/train/task_table.h"
 
 namespace attn::test {
 namespace {

@@ -5,6 +5,7 @@
 #include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/view.h"
 #include "core/io/file.h"
+#include "core/large/map_input.h"
 #include "tests/measure/contrasts.h"
 #include "tests/measure/hero.h"
 #include "tests/measure/report.h"

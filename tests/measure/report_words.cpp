@@ -2,6 +2,8 @@
 
 #include <ostream>
 
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 #include "tests/measure/faults.h"
 #include "tests/measure/report.h"
 

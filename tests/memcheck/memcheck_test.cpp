@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "core/call.h"
 #include "core/kernels/matmul.h"
 #include "tests/operations/sample.h"
 #include "tests/support/backends.h"

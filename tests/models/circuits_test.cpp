@@ -9,6 +9,8 @@
 
 #include <Eigen/Dense>
 
+#include "core/backend.h"
+#include "core/models/family.h"
 #include "core/models/sweep.h"
 #include "tests/support/planted_circuit.h"
 #include "tests/support/results.h"

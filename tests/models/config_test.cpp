@@ -7,8 +7,10 @@
 #include <fmt/ranges.h>
 
 #include "attn_tree.h"
+#include "core/backend.h"
 #include "core/io/json.h"
 #include "core/models/config_keys.h"
+#include "core/models/family.h"
 #include "core/models/model.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"

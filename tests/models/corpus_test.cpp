@@ -11,6 +11,7 @@
 #include "core/corpus/file.h"
 #include "core/corpus/measure.h"
 #include "core/corpus/texts.h"
+#include "core/engine.h"
 #include "core/io/json.h"
 #include "core/models/groups.h"
 #include "core/models/several_texts.h"

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/models/family.h"
 #include "core/models/model.h"
 #include "tests/support/results.h"
 

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/backend.h"
 #include "core/io/json.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/backend.h"
 #include "core/io/file.h"
 #include "core/io/json.h"
 #include "core/models/model.h"

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/backend.h"
 #include "core/engine.h"
 #include "core/models/block.h"
 #include "core/models/ends.h"

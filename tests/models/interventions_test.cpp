@@ -9,7 +9,9 @@
 #include <numeric>
 
 #include "attn_tree.h"
+#include "core/backend.h"
 #include "core/models/model.h"
+#include "core/spec_arrays.h"
 #include "tests/support/results.h"
 
 using namespace attn;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/models/layers.h"
+#include "core/models/weights.h"
 
 using namespace attn;
 

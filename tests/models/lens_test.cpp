@@ -7,8 +7,11 @@
 #include <filesystem>
 #include <set>
 
+#include "core/backend.h"
 #include "core/models/block.h"
+#include "core/models/family.h"
 #include "core/models/generate.h"
+#include "core/models/interventions.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
 

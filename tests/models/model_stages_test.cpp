@@ -9,9 +9,11 @@
 
 #include <fmt/format.h>
 
+#include "core/backend.h"
 #include "core/io/arrays/array_file.h"
 #include "core/models/groups.h"
 #include "core/models/lens.h"
+#include "core/spec_arrays.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
 

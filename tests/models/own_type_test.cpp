@@ -8,14 +8,18 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/backend.h"
 #include "core/halves.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/json.h"
 #include "core/models/circuits.h"
+#include "core/models/family.h"
 #include "core/models/generate.h"
+#include "core/models/interventions.h"
 #include "core/models/lens.h"
 #include "core/models/model.h"
 #include "core/models/sweep.h"
+#include "core/narrow.h"
 #include "tests/io/bytes.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"

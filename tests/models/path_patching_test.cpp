@@ -7,9 +7,12 @@
 #include <cmath>
 #include <utility>
 
+#include "core/backend.h"
 #include "core/models/block.h"
 #include "core/models/ends.h"
+#include "core/models/interventions.h"
 #include "core/models/layers.h"
+#include "core/spec_arrays.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
 

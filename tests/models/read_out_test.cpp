@@ -13,7 +13,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/backend.h"
+#include "core/dimensions.h"
 #include "core/io/json.h"
+#include "core/io/npy.h"
 #include "core/models/model.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"

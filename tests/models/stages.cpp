@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/backend.h"
 #include "core/io/npz.h"
 #include "core/models/model_stages.h"
 

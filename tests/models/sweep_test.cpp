@@ -9,9 +9,12 @@
 #include <functional>
 #include <memory>
 
+#include "core/backend.h"
+#include "core/engine.h"
 #include "core/io/arrays/array_file.h"
 #include "core/models/block.h"
 #include "core/models/ends.h"
+#include "core/models/interventions.h"
 #include "core/models/patches.h"
 #include "core/models/read_out.h"
 #include "tests/support/random.h"

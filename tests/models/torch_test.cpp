@@ -4,9 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "core/backend.h"
 #include "core/io/arrays/array_file.h"
+#include "core/models/family.h"
 #include "core/models/generate.h"
 #include "core/models/groups.h"
+#include "core/models/patches.h"
 #include "tests/models/error.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"

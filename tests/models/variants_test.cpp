@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "attn_tree.h"
+#include "core/backend.h"
 #include "core/io/json.h"
 #include "core/models/groups.h"
 #include "tests/io/scratch.h"

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "core/backend.h"
 #include "core/models/model.h"
+#include "core/models/patches.h"
 #include "core/models/read_out.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "core/call.h"
 #include "core/cast.h"
 #include "core/entries.h"
 #include "tests/operations/sample.h"

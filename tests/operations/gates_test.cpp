@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/call.h"
 #include "tests/io/scratch.h"
 #include "tests/operations/sample.h"
 #include "tests/support/results.h"

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/call.h"
 #include "core/entries.h"
 #include "core/masks.h"
 #include "tests/operations/sample.h"

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/call.h"
 #include "core/cast.h"
 #include "tests/support/random.h"
 

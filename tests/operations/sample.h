@@ -7,6 +7,7 @@
 
 #include "core/engine.h"
 #include "core/operations/operation.h"
+#include "core/spec.h"
 
 namespace attn::test {
 

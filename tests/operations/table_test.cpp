@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "core/call.h"
 #include "core/cast.h"
 #include "core/tex.h"
 #include "tests/io/scratch.h"

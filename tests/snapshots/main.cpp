@@ -2,6 +2,7 @@
 // picture reduced to kWidth pixels; a tile of kTile × kTile pixels may differ by kTolerance of 255 on average.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>

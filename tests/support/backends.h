@@ -3,7 +3,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/backend.h"
 #include "core/engine.h"
+#include "core/spec.h"
 
 namespace attn::test {
 

@@ -5,6 +5,7 @@
 #include "core/cast.h"
 #include "core/rotary.h"
 #include "core/scores/score.h"
+#include "core/spec_arrays.h"
 #include "tests/support/inputs.h"
 
 namespace attn::test {

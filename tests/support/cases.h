@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/engine.h"
+#include "core/spec.h"
 
 namespace attn::test {
 

@@ -1,7 +1,9 @@
 #include "tests/support/color_vision.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <numbers>
 
 namespace attn::test {

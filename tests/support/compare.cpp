@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/stages.h"
 #include "tests/support/tolerance.h"
 
 namespace attn::test {

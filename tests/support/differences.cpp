@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "core/tensor.h"
+
 namespace attn::test {
 namespace {
 

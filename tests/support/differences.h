@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/tensor.h"
+#include "core/forward.h"
 
 namespace attn::test {
 

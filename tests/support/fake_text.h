@@ -10,7 +10,9 @@
 #include "app/common/actions.h"
 #include "app/common/document/generated.h"
 #include "app/common/document/opened.h"
+#include "app/common/document/toy.h"
 #include "app/common/state.h"
+#include "core/models/lens.h"
 #include "core/models/read_out.h"
 #include "core/rng.h"
 

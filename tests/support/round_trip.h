@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/common/document/actions.h"
+#include "app/common/document/opened.h"
 #include "app/common/workspace.h"
 #include "app/window/session.h"
 
@@ -75,7 +76,8 @@ inline view::AppState opened(const std::string& text, const view::AppState& befo
     auto session = view::session_from_json(text, "session.json");
     REQUIRE_MESSAGE(session, (session ? std::string() : session.error().text()));
     view::AppState state = before;
-    state.opening = view::OpenRequest{"session.json", ++state.opened};
+    state.opening = std::make_shared<const view::OpenRequest>(
+        view::OpenRequest{"session.json", ++state.opened});
     view::Opened answer{
         session->shared_document(), std::make_shared<const view::AppState>(*session), {}};
     view::apply(state, view::DocumentReady{"session.json", "",

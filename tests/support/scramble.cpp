@@ -4,6 +4,7 @@
 
 #include "app/common/workspace.h"
 #include "core/rng.h"
+#include "core/train/task_table.h"
 
 namespace attn::test {
 namespace {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "core/call.h"
 #include "core/entries.h"
 
 namespace attn::test {

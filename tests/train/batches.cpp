@@ -6,6 +6,7 @@
 
 #include "core/io/file.h"
 #include "core/io/npz.h"
+#include "core/train/task_table.h"
 #include "core/train/tasks.h"
 
 int main(int count, char** description) {

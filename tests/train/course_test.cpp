@@ -1,6 +1,7 @@
 // A course: what a model is at a step is given by specification, switches and step alone, whichever way it came there.
 
 #include "core/train/course.h"
+#include "core/train/task_table.h"
 
 #include <doctest/doctest.h>
 

@@ -8,7 +8,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/backend.h"
+#include "core/dimensions.h"
+#include "core/io/arrays/array_file.h"
 #include "core/io/json.h"
+#include "core/models/family.h"
 #include "core/models/model.h"
 #include "core/train/export.h"
 #include "core/train/pass.h"

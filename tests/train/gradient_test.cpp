@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/io/json.h"
+#include "core/train/task_table.h"
 #include "tests/support/results.h"
 #include "tests/train/reference.h"
 

@@ -15,6 +15,7 @@
 #include "core/io/json.h"
 #include "core/train/evaluation.h"
 #include "core/train/language.h"
+#include "core/train/task_table.h"
 #include "core/train/trainer.h"
 #include "tests/io/scratch.h"
 #include "tests/support/results.h"

@@ -11,12 +11,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/backend.h"
 #include "core/io/file.h"
 #include "core/kernels/peak.h"
+#include "core/models/interventions.h"
 #include "core/models/model.h"
 #include "core/models/sweep.h"
 #include "core/rng.h"
 #include "core/train/evaluation.h"
+#include "core/train/task_table.h"
+#include "core/train/trainer.h"
 #include "tests/support/results.h"
 
 using namespace attn;

@@ -8,6 +8,7 @@
 #include "core/train/course.h"
 #include "core/train/language.h"
 #include "core/train/own_data.h"
+#include "core/train/task_table.h"
 #include "tests/support/results.h"
 
 using namespace attn;

@@ -10,7 +10,9 @@
 
 #include "core/io/file.h"
 #include "core/kernels/peak.h"
+#include "core/shape.h"
 #include "core/train/evaluation.h"
+#include "core/train/task_table.h"
 #include "tests/support/results.h"
 
 using namespace attn;

@@ -17,6 +17,7 @@
 #include "core/io/file.h"
 #include "core/io/json.h"
 #include "core/train/run.h"
+#include "core/train/task_table.h"
 #include "core/train/trainer.h"
 #include "tests/io/scratch.h"
 #include "tests/support/results.h"

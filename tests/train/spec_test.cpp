@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/train/spec.h"
+#include "core/train/task_table.h"
 #include "tests/support/results.h"
 
 using namespace attn;

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "core/io/json.h"
+#include "core/train/task_table.h"
 #include "core/train/tasks.h"
 #include "tests/support/results.h"
 

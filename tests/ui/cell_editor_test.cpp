@@ -1,4 +1,5 @@
 #include "app/workspaces/step/draw/canvas.h"
+#include "core/call.h"
 #include "tests/figures/recorder.h"
 #include "tests/ui/app.h"
 #include "tests/ui/sample.h"

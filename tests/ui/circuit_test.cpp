@@ -1,5 +1,7 @@
 // An induction circuit set by hand in a Llama of random weights is found in the window, by what switching heads off does.
+#include "app/common/document/swept.h"
 #include "app/files/open.h"
+#include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/view.h"
 #include "tests/io/scratch.h"

@@ -1,4 +1,5 @@
 #include "app/workspaces/heads/actions.h"
+#include "core/narrow.h"
 #include "tests/ui/app.h"
 
 using namespace attn;

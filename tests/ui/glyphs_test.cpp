@@ -1,5 +1,6 @@
 // Every sign that is drawn has a glyph in the font that draws it.
 
+#include "app/common/workspace.h"
 #include "tests/ui/app.h"
 #include "tests/ui/text_spy.h"
 #include "tests/view/sample_states.h"

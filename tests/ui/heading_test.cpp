@@ -1,5 +1,6 @@
 #include "app/common/draw/heading.h"
 #include "app/workspaces/step/draw/heading.h"
+#include "core/large/map_input.h"
 #include "core/text.h"
 #include "tests/ui/app.h"
 #include "tests/ui/text_spy.h"

@@ -1,5 +1,8 @@
 #include "app/common/document/actions.h"
+#include "app/common/document/intervention_effects.h"
 #include "app/files/open.h"
+#include "app/workspaces/heads/actions.h"
+#include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/view.h"
 #include "tests/ui/app.h"
 

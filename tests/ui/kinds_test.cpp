@@ -1,5 +1,6 @@
 #include "app/common/parts.h"
 #include "app/workspaces/kinds/actions.h"
+#include "app/workspaces/kinds/state.h"
 #include "tests/ui/app.h"
 
 using namespace attn;

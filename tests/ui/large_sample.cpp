@@ -2,7 +2,10 @@
 
 #include <cmath>
 
+#include "app/common/keys.h"
 #include "app/common/map/camera.h"
+#include "core/large/map_input.h"
+#include "core/tensor.h"
 
 namespace attn::test {
 namespace {

@@ -1,5 +1,6 @@
 #include "app/common/map/camera.h"
 #include "app/common/map/draw/parts.h"
+#include "app/common/map/map_cell.h"
 #include "app/common/parts.h"
 #include "app/workspaces/large/draw/panel.h"
 #include "tests/ui/app.h"

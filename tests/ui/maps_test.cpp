@@ -2,9 +2,13 @@
 
 #include "app/common/format.h"
 #include "app/common/map/camera.h"
+#include "app/common/sheet.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/kinds/state.h"
 #include "app/workspaces/masks/actions.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 #include "tests/ui/app.h"
 #include "tests/view/waves.h"
 

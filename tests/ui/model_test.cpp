@@ -1,4 +1,5 @@
 #include "app/common/document/model_place.h"
+#include "app/workspaces/model/actions.h"
 #include "app/workspaces/model/view.h"
 #include "tests/support/fake_reader.h"
 #include "tests/ui/app.h"

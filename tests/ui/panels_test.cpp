@@ -2,6 +2,8 @@
 #include "app/common/draw/widgets.h"
 #include "app/common/figure_size.h"
 #include "app/workspaces/step/draw/canvas.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 #include "tests/ui/app.h"
 #include "tests/view/probe_workspace.h"
 

@@ -1,6 +1,7 @@
 #include "app/common/draw/parts.h"
 
 #include "app/common/parts.h"
+#include "app/common/workspace.h"
 #include "tests/ui/app.h"
 
 using namespace attn;

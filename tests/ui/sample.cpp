@@ -1,6 +1,8 @@
 #include "tests/ui/sample.h"
 
 #include "app/common/format.h"
+#include "app/common/keys.h"
+#include "core/large/map_input.h"
 
 namespace attn::test {
 namespace {

@@ -3,6 +3,7 @@
 
 #include "app/common/document/actions.h"
 #include "app/common/map/requests.h"
+#include "app/common/workspace.h"
 #include "app/files/open.h"
 #include "app/window/lecture_actions.h"
 #include "tests/support/learning.h"

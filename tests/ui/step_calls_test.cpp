@@ -1,7 +1,10 @@
 // Step with a call of every kind that the engine has: a click on a cell of each stage finds its number explained.
 
 #include "app/common/format.h"
+#include "app/common/sheet.h"
 #include "app/workspaces/step/view.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 #include "tests/ui/app.h"
 #include "tests/view/sample_states.h"
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/common/draw/figure_painters.h"
+#include "app/common/draw/frame.h"
 
 namespace attn::test {
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/tensor.h"
 #include "core/verify/compare.h"
 #include "tests/support/results.h"
 

@@ -1,10 +1,15 @@
 // The Heads workspace: all heads of all layers.
 
+#include "app/common/document/heads.h"
+#include "app/common/document/intervention_effects.h"
 #include "app/common/pair.h"
+#include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/grids.h"
+#include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
+#include "core/train/run.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

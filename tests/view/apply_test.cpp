@@ -1,3 +1,5 @@
+#include "app/common/document/intervention_effects.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/saturation/actions.h"
 #include "tests/view/view_test.h"
 

@@ -8,6 +8,9 @@
 #include "app/common/document/call_code.h"
 #include "app/common/format.h"
 #include "core/bias.h"
+#include "core/scores/score.h"
+#include "core/spec_arrays.h"
+#include "core/train/task_table.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn::view;

@@ -3,11 +3,15 @@
 #include <nlohmann/json.hpp>
 
 #include "app/common/document/call_code.h"
+#include "app/common/document/intervention_effects.h"
 #include "app/common/document/reference.h"
 #include "app/common/document/toy.h"
 #include "app/workspaces/step/explain.h"
 #include "app/workspaces/step/explain_backward.h"
+#include "core/narrow.h"
 #include "core/rotary.h"
+#include "core/scores/score.h"
+#include "core/spec_arrays.h"
 #include "tests/support/random.h"
 #include "tests/view/view_test.h"
 

@@ -1,6 +1,7 @@
 // The Compare workspace: pins, what differs, signed differences, and what gives a weight its target.
 
 #include "app/common/document/edits.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/compare/actions.h"
 #include "app/workspaces/compare/reach.h"
 #include "app/workspaces/compare/view.h"

@@ -1,5 +1,6 @@
 // Every kind of call that `trace` takes, in every workspace: it opens, and what is shown is what the reference computes.
 
+#include "app/common/workspace.h"
 #include "app/workspaces/compare/actions.h"
 #include "app/workspaces/compare/reach.h"
 #include "app/workspaces/gradients/actions.h"
@@ -12,6 +13,8 @@
 #include "app/workspaces/verify/view.h"
 #include "core/cast.h"
 #include "core/numerics.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

@@ -1,5 +1,7 @@
 // The glossary: its data, what a search finds, and where a term leads.
 
+#include "app/common/glossary.h"
+#include "app/common/workspace.h"
 #include "tests/view/view_test.h"
 
 #include <set>

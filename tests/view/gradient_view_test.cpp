@@ -1,8 +1,12 @@
 // Gradients as a view: every loss, the chain rule of every stage and parameter, and finite differences.
 
+#include "app/workspaces/step/explain.h"
 #include "app/workspaces/step/explain_backward.h"
 #include "core/cast.h"
+#include "core/large/map_input.h"
+#include "core/scores/score.h"
 #include "core/tex.h"
+#include "core/train/task_table.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

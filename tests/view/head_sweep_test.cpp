@@ -1,9 +1,13 @@
 // Every head changed in turn, in Heads: when it is asked for, what it shows and says.
 
+#include <new>
+
 #include "app/common/document/edits.h"
 #include "app/common/map/actions.h"
+#include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/view.h"
+#include "core/large/weight_map.h"
 #include "tests/view/swept_sample.h"
 
 using namespace attn::view;

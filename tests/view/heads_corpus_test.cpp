@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "app/common/workspace.h"
+#include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/corpus.h"
 #include "app/workspaces/heads/view.h"

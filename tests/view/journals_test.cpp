@@ -2,6 +2,7 @@
 // state that a second play gives again, to the byte, and that a session brings back.
 
 #include "app/common/map/actions.h"
+#include "core/large/planted.h"
 #include "tests/support/random_journal.h"
 #include "tests/view/view_test.h"
 

@@ -1,5 +1,8 @@
 // A backend may keep less than every stage: whoever reads the trace must ask first.
 
+#include "core/large/map_input.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

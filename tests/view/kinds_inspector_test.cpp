@@ -1,4 +1,5 @@
 #include "app/workspaces/kinds/explain.h"
+#include "app/workspaces/kinds/state.h"
 #include "app/workspaces/kinds/view.h"
 #include "tests/view/view_test.h"
 

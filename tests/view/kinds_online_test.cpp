@@ -1,4 +1,5 @@
 #include "app/workspaces/kinds/online.h"
+#include "app/workspaces/kinds/state.h"
 #include "core/tex.h"
 #include "tests/view/view_test.h"
 

@@ -3,8 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "app/common/describe_json.h"
+#include "app/common/map/map_cell.h"
 #include "app/common/map/text.h"
 #include "app/workspaces/large/state.h"
+#include "core/train/run.h"
 #include "tests/view/large_sample.h"
 #include "tests/view/view_test.h"
 

@@ -2,7 +2,11 @@
 // ALiBi, sinks. The numbers of each step are worked out here in double.
 
 #include "app/common/map/inspector.h"
+#include "app/common/map/map_cell.h"
 #include "app/common/map/text.h"
+#include "core/scores/score.h"
+#include "core/train/run.h"
+#include "core/train/task_table.h"
 #include "tests/view/view_test.h"
 #include "tests/view/waves.h"
 

@@ -6,10 +6,12 @@
 #include <algorithm>
 
 #include "app/common/document/requests.h"
+#include "app/common/map/actions.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/requests.h"
 #include "app/common/map/view.h"
 #include "app/workspaces/large/view.h"
+#include "core/large/planted.h"
 #include "tests/view/sample_states.h"
 
 namespace attn::view {

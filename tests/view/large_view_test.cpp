@@ -2,9 +2,13 @@
 
 #include <set>
 
+#include "app/common/document/intervention_effects.h"
 #include "app/common/map/colors.h"
+#include "app/common/map/map_cell.h"
 #include "app/common/map/pictures.h"
 #include "app/common/map/text.h"
+#include "core/large/tiles.h"
+#include "core/train/run.h"
 #include "tests/view/large_sample.h"
 #include "tests/view/view_test.h"
 

@@ -2,10 +2,14 @@
 
 #include <set>
 
+#include "app/common/sheet.h"
 #include "app/workspaces/step/explain.h"
 #include "app/workspaces/step/explain_backward.h"
 #include "app/workspaces/step/view.h"
 #include "core/gradient_tex.h"
+#include "core/large/map_input.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 #include "tests/view/sample_states.h"
 
 // Prints a LaTeX document with every stage's formula and what "Copy as LaTeX" gives of many cells, for

@@ -1,3 +1,5 @@
+#include "app/common/document/intervention_effects.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/learn/actions.h"
 #include "app/workspaces/learn/recording.h"
 #include "app/workspaces/learn/settings.h"
@@ -8,6 +10,7 @@
 #include "core/train/evaluation.h"
 #include "core/train/language.h"
 #include "core/train/own_data.h"
+#include "core/train/task_table.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

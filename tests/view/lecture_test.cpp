@@ -2,8 +2,11 @@
 
 #include "app/window/lecture.h"
 
+#include "app/common/workspace.h"
+#include "app/files/axes.h"
 #include "app/files/open.h"
 #include "app/window/lecture_actions.h"
+#include "core/io/npy.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

@@ -1,6 +1,7 @@
 #include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/view.h"
+#include "core/rows.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

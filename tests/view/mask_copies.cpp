@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "core/masks.h"
 #include "tests/view/sample_states.h"
 
 using namespace attn::view;

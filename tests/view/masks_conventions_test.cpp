@@ -1,3 +1,5 @@
+#include "app/common/document/intervention_effects.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/masks/actions.h"
 #include "app/workspaces/masks/conventions.h"
 #include "app/workspaces/masks/view.h"

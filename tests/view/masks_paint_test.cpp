@@ -1,5 +1,6 @@
 #include "app/common/document/mask_rules.h"
 #include "app/common/document/paint.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/masks/actions.h"
 #include "app/workspaces/masks/view.h"
 #include "tests/view/view_test.h"

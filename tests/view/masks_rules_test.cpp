@@ -3,6 +3,7 @@
 #include "app/workspaces/masks/actions.h"
 #include "app/workspaces/masks/view.h"
 #include "core/check_mask.h"
+#include "core/masks.h"
 #include "tests/view/large_sample.h"
 #include "tests/view/view_test.h"
 

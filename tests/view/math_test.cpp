@@ -1,6 +1,11 @@
 #include "app/common/math.h"
 
 #include "app/workspaces/step/explain.h"
+#include "core/call.h"
+#include "core/large/map_input.h"
+#include "core/scores/score.h"
+#include "core/train/run.h"
+#include "core/train/task_table.h"
 #include "tests/figures/recorder.h"
 #include "tests/view/view_test.h"
 

@@ -3,9 +3,13 @@
 
 #include "app/common/document/model_place.h"
 #include "app/common/typed.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/model/actions.h"
 #include "app/workspaces/model/motion.h"
 #include "app/workspaces/model/view.h"
+#include "core/models/block.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 #include "tests/support/fake_reader.h"
 #include "tests/view/view_test.h"
 

@@ -1,5 +1,6 @@
 // Typing into a model's document: an edit that comes as an answer, one step while typing goes on.
 
+#include "app/common/document/requests.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

@@ -1,3 +1,5 @@
+#include "app/common/map/map_cell.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/numerics/actions.h"
 #include "app/workspaces/numerics/row.h"
 #include "app/workspaces/numerics/text.h"

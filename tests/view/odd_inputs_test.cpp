@@ -1,5 +1,6 @@
 // Words that were false for some input, each over the input that showed it: rows without a key, sinks, factors of 0 and less.
 
+#include "app/workspaces/heads/actions.h"
 #include "app/workspaces/saturation/actions.h"
 #include "tests/view/claims/said.h"
 #include "tests/view/view_test.h"

@@ -2,6 +2,7 @@
 
 #include "app/workspaces/step/predict.h"
 #include "app/common/document/edits.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/step/heads.h"
 #include "tests/view/view_test.h"
 

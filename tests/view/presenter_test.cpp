@@ -1,5 +1,6 @@
 // Presenting: the canvas alone, as large as the window is, whatever scale was set.
 
+#include "app/common/workspace.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

@@ -1,5 +1,8 @@
 // A request that throws is answered: it ends, its sentence stands there, and other requests go on.
 
+#include <new>
+
+#include "app/common/workspace.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

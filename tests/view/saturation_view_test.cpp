@@ -1,6 +1,7 @@
 #include "app/workspaces/saturation/actions.h"
 #include "app/workspaces/saturation/text.h"
 #include "app/workspaces/saturation/view.h"
+#include "core/train/run.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

@@ -1,5 +1,6 @@
 // Actions that set one described field: what they say, what they refuse, and what undo and journals make of them.
 
+#include "app/common/workspace.h"
 #include "app/workspaces/numerics/view.h"
 #include "app/workspaces/saturation/actions.h"
 #include "app/workspaces/saturation/view.h"

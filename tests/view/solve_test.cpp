@@ -1,6 +1,7 @@
 // A number of V that is typed: W_V is solved for it.
 
 #include "app/common/document/solve.h"
+#include "app/common/workspace.h"
 #include "core/column_change.h"
 #include "tests/view/view_test.h"
 

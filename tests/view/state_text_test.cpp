@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/common/document/intervention_effects.h"
 #include "app/window/lecture_actions.h"
 #include "app/workspaces/cost/actions.h"
 #include "app/workspaces/learn/actions.h"

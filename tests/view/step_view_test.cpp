@@ -1,3 +1,5 @@
+#include "app/common/workspace.h"
+#include "core/large/map_input.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

@@ -1,11 +1,15 @@
 // Heads of a model that are switched off: an edit that comes as an answer, and what the Heads workspace says of it.
 
 #include "app/common/document/intervention_actions.h"
+#include "app/common/document/intervention_effects.h"
 #include "app/common/document/interventions.h"
+#include "app/common/document/requests.h"
+#include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/step/explain.h"
+#include "core/train/run.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

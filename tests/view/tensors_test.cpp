@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "app/workspaces/kinds/state.h"
 #include "app/workspaces/tensors/actions.h"
 #include "app/workspaces/tensors/measure.h"
 #include "app/workspaces/tensors/roles.h"
 #include "app/workspaces/tensors/view.h"
+#include "core/io/array_stats.h"
+#include "core/io/npy.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

@@ -1,4 +1,5 @@
 #include "app/workspaces/masks/state.h"
+#include "core/large/map_input.h"
 #include "tests/support/color_vision.h"
 #include "tests/view/view_test.h"
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/glossary.h"
+#include "app/common/workspace.h"
 #include "app/window/tour.h"
 #include "app/workspaces/compare/actions.h"
 #include "app/workspaces/compare/view.h"
@@ -18,6 +20,9 @@
 #include "app/workspaces/numerics/text.h"
 #include "app/workspaces/numerics/view.h"
 #include "app/workspaces/step/grids.h"
+#include "core/heads/all.h"
+#include "core/models/read_out.h"
+#include "core/rows.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/common/document/edits.h"
+#include "app/common/document/intervention_effects.h"
 #include "app/common/figure_size.h"
 #include "app/window/about.h"
 #include "attn_version.h"

@@ -1,5 +1,6 @@
 // Words of any length, script and bytes: bounded on screen, linear in time.
 
+#include "app/common/glossary.h"
 #include "app/common/text.h"
 #include "app/common/tokens.h"
 #include "app/workspaces/saturation/actions.h"

@@ -1,3 +1,4 @@
+#include "app/common/document/intervention_effects.h"
 #include "app/common/map/actions.h"
 #include "tests/view/probe_workspace.h"
 #include "tests/view/view_test.h"

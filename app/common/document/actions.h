@@ -3,12 +3,15 @@
 #include <optional>
 #include <string>
 
-#include "app/common/document/opened.h"
+#include "app/common/action.h"
 #include "app/common/place.h"
 #include "app/common/set_field.h"
-#include "app/common/sheet.h"
+#include "app/common/state.h"
 
 namespace attn::view {
+
+struct Document;
+struct Opened;
 
 // The document, which every workspace views: opened, edited (undone), looked at by head and layer.
 

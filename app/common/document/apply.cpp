@@ -10,8 +10,11 @@
 #include "app/common/state_text.h"
 #include "app/common/text.h"
 #include "app/common/workspace.h"
+#include "core/given.h"
 #include "core/large/planted.h"
+#include "core/scores/score.h"
 #include "core/text.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {
@@ -176,8 +179,9 @@ void carry_out(AppState& state, const OpenFile& action) {
         state.prompt.reset();
         return carry_out(state, ReadImage{action.path});
     }
-    state.opening = OpenRequest{action.path, ++state.opened, action.options.value_or("")};
-    if (auto model = model_text_of(action)) state.opening->what = *std::move(model);
+    OpenRequest request{action.path, ++state.opened, action.options.value_or("")};
+    if (auto model = model_text_of(action)) request.what = *std::move(model);
+    state.opening = std::make_shared<const OpenRequest>(std::move(request));
     state.opening_done = 0.0;
     show_message(state, "Opening {}.", description_of(*state.opening));
 }
@@ -185,7 +189,7 @@ void carry_out(AppState& state, const OpenFile& action) {
 void carry_out(AppState& state, const OpenPlanted& action) {
     if (auto valid = large::check_planted(action.spec); !valid)
         return show_message(state, valid.error());
-    state.opening = OpenRequest{action.spec, ++state.opened};
+    state.opening = std::make_shared<const OpenRequest>(OpenRequest{action.spec, ++state.opened});
     state.opening_done = 0.0;
     show_message(state, "Making a {}.", description_of(*state.opening));
 }
@@ -193,7 +197,7 @@ void carry_out(AppState& state, const OpenPlanted& action) {
 /// What cannot be opened changes nothing but the message.
 void carry_out(AppState& state, const DocumentReady& action) {
     if (!state.opening) return;
-    const OpenRequest request = *std::exchange(state.opening, std::nullopt);
+    const OpenRequest request = *std::exchange(state.opening, nullptr);
     const auto* text = std::get_if<ModelText>(&request.what);
     if (!action.opened) return show_error(state, action.fault + retained_text(state, text));
     if (const auto* path = std::get_if<std::string>(&request.what);

@@ -4,6 +4,8 @@
 #include "app/common/document/edits.h"
 #include "app/common/document/toy.h"
 #include "core/scores/score.h"
+#include "core/spec_arrays.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 

@@ -4,9 +4,15 @@
 #include <string_view>
 
 #include "app/common/describe.h"
-#include "app/common/document/document.h"
+#include "app/common/document/toy.h"
+
+namespace attn {
+struct AttentionSpec;
+}  // namespace attn
 
 namespace attn::view {
+
+struct Document;
 
 // What a call of attention does beside scaled dot products under a mask, field by field: Step's panel shows these, an action
 // sets each (call_actions.h), a document's JSON holds them. Numbers have the ranges that attn::validate() gives them.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/common/action.h"
 #include "app/common/document/call.h"
 #include "app/common/document/mask_code.h"
 #include "app/common/set_field.h"

@@ -6,11 +6,15 @@
 
 #include "app/common/document/call_actions.h"
 #include "app/common/document/edits.h"
+#include "app/common/document/intervention_effects.h"
 #include "app/common/format.h"
 #include "core/bias.h"
+#include "core/call.h"
 #include "core/dropout.h"
 #include "core/entries.h"
 #include "core/scores/score.h"
+#include "core/spec_arrays.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

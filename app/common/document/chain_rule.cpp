@@ -7,8 +7,12 @@
 #include "app/common/document/loss.h"
 #include "app/common/document/toy.h"
 #include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "core/gradient_tex.h"
+#include "core/scores/score.h"
+#include "core/spec_arrays.h"
 #include "core/tex.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

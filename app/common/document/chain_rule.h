@@ -2,9 +2,19 @@
 
 #include <string>
 
-#include "app/common/state.h"
+#include "core/stage.h"
 
 namespace attn::view {
+struct Document;
+}  // namespace attn::view
+
+namespace attn {
+struct AttentionSpec;
+}  // namespace attn
+
+namespace attn::view {
+
+struct AppState;
 
 // Formulas of stages and of their gradients, as they are in a document.
 

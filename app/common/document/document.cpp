@@ -1,5 +1,6 @@
 #include "app/common/document/document.h"
 
+#include <mutex>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -7,16 +8,19 @@
 #include "app/common/assets.h"
 #include "app/common/document/mask_rules.h"
 #include "app/common/document/opened.h"
+#include "app/common/document/preset.h"
 #include "app/common/document/targets.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/state_text.h"
+#include "core/call.h"
 #include "core/check_mask.h"
 #include "core/given.h"
 #include "core/io/file.h"
 #include "core/large/weight_source.h"
 #include "core/scores/score.h"
 #include "core/text.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -7,16 +7,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "app/common/cell.h"
-#include "core/call.h"
-#include "core/large/planted_spec.h"
-#include "core/models/interventions.h"
+#include "app/common/document/origin.h"
+#include "core/dimensions.h"
+#include "core/forward.h"
 #include "core/result.h"
-#include "core/train/moment.h"
-#include "core/train/spec.h"
+#include "core/spec.h"
+#include "core/stage.h"
+#include "core/trace.h"
 
 namespace attn {
 struct GivenPairs;
@@ -25,59 +25,7 @@ struct RgbImage;
 
 namespace attn::view {
 
-// Where a document comes from.
-/// A sentence with toy weights: everything is in the document itself.
-struct ToyOrigin {
-    bool operator==(const ToyOrigin&) const = default;
-};
-/// Tensors of a file that `trace` reads.
-struct FileOrigin {
-    std::string path;
-    std::string options = {};  // how it is read beside the options that it holds: their JSON; ""
-    bool operator==(const FileOrigin&) const = default;
-};
-/// q, k or v of one head from another text of as many tokens, position by position. Of k and v it is a key head.
-struct TextPatch {
-    HeadPlace at;
-    Stage part = Stage::v;
-    std::string text;
-    bool operator==(const TextPatch&) const = default;
-};
-/// Interventions in a trained model, as a person sets them.
-struct ModelChanges {
-    std::vector<HeadPlace> off = {};         // heads that are switched off, in order
-    std::vector<RowIntervention> rows = {};  // by head and query, one each
-    std::vector<TextPatch> patches = {};     // by head and part, one each
-    bool empty() const { return off.empty() && rows.empty() && patches.empty(); }
-    bool operator==(const ModelChanges&) const = default;
-};
-/// A text, or an image, as a trained model read it.
-struct ModelOrigin {
-    std::string path;         // of its folder
-    std::string text;         // or the image's file; "": an image whose pixels are all the mean
-    std::string before = {};  // the text whose vector is compared; "": none
-    ModelChanges changes = {};
-    bool image = false;  // `text` is a file
-    std::string second_input =
-        {};                  // of two stacks: what the decoder has written so far, images' files
-    std::string group = {};  // and which of its attentions is looked at; "": the first
-    bool operator==(const ModelOrigin&) const = default;
-};
-/// A moment of a small model that is trained here: the same specification, switches and step give the same tensors.
-struct TrainedOrigin {
-    train::Spec spec;
-    std::vector<train::Switch> switches;
-    Index step = 0;
-    std::string sentence;       // what it reads; "": the sequence that is the same at every step
-    Index layer = 0, head = 0;  // that are looked at first
-    train::Moment moment = {};  // where it is there already; null: it is trained again
-    bool operator==(const TrainedOrigin& other) const {
-        return spec == other.spec && switches == other.switches && step == other.step &&
-               sentence == other.sentence && layer == other.layer && head == other.head;
-    }
-};
-using DocumentOrigin =
-    std::variant<ToyOrigin, FileOrigin, large::PlantedSpec, ModelOrigin, TrainedOrigin>;
+struct InterventionEffects;
 
 /// A token that may follow the text, or a class that the image may be of.
 struct NextToken {
@@ -91,12 +39,6 @@ struct ReadOut {
     Index position = -1;               // of that token; -1: none
     bool has_vector = false;           // it gives one vector for the whole text
     std::optional<double> similarity;  // cosine of the vectors of the text and of the one before
-};
-
-/// What interventions did, in the model's own run of the text with its own options.
-struct InterventionEffects {
-    RunEffects run;             // from the untouched run to this one
-    std::string before, after;  // the likeliest next token of each, where there is one
 };
 
 /// What is known of a long document besides its tensors.
@@ -226,31 +168,9 @@ Result<void> check_input(const Document& document, const InputEdit& edit);
 /// With `size` and `bytes` worked out from inputs and spec. An error names what does not fit.
 Result<Document> with_size(Document document);
 
-// Limits of the toy model; the sentence of an error names them.
-inline constexpr Index kMaxTokens = 64;
-inline constexpr Index kMaxModelWidth = 128;
-inline constexpr Index kMaxKeyWidth = 128;
-inline constexpr Index kMaxHeads = 16;
-
-/// Deterministic toy vectors and weights for any sentence, see toy.h.
-/// Errors: no token, more than kMaxTokens, a size out of its limits.
-Result<Document> make_document(std::string_view sentence, Index d_model, Index d_k, Index heads,
-                               std::uint64_t seed, const AttentionSpec& spec);
-
 /// JSON <-> document. An error names the key or the row that is wrong and what was expected.
 Result<Document> document_from_json(std::string_view text, std::string_view file_name);
 /// `folder`: of the file that the JSON goes to; it then names a file of tensors relative to it, and absolutely.
 std::string document_to_json(const Document& document, const std::filesystem::path& folder = {});
-
-/// One preset of assets/presets; see asset_files().
-struct Preset {
-    std::string key;  // file name without .json
-    std::string title;
-    std::filesystem::path path;
-};
-inline constexpr std::string_view kFirstPreset =
-    "the-cat-sat-down";  // of a window that asks for nothing else
-std::vector<Preset> list_presets();
-Result<Document> load_preset(std::string_view key);
 
 }  // namespace attn::view

@@ -10,7 +10,9 @@
 #include "app/common/state.h"
 #include "core/masks.h"
 #include "core/metrics.h"
+#include "core/spec_arrays.h"
 #include "core/spec_fields.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -6,11 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "app/common/document/document.h"
+#include "core/forward.h"
+#include "core/sizes.h"
+#include "core/stage.h"
+
+namespace attn {
+struct AttentionSpec;
+}  // namespace attn
 
 namespace attn::view {
 
 struct AppState;
+struct Document;
 
 // What the last edit did: every stage before and after it, compared bit by bit, beside what the dependencies say could
 // have changed. T tokens, H heads; i query row, j key row, h head.

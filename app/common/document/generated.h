@@ -5,8 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "app/common/document/document.h"
-#include "core/models/lens.h"
+#include "core/spec.h"
+#include "core/tensor.h"
+
+namespace attn {
+struct Lens;
+}  // namespace attn
 
 namespace attn::view {
 

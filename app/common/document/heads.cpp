@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
+#include "app/common/document/intervention_effects.h"
 #include "app/common/format.h"
+#include "core/given.h"
 
 namespace attn::view {
 

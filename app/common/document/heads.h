@@ -2,10 +2,11 @@
 
 #include <string>
 
-#include "app/common/document/document.h"
 #include "core/heads/all.h"
 
 namespace attn::view {
+
+struct Document;
 
 // All heads of all layers of a document.
 

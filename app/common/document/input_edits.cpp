@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "app/common/describe_json.h"
+#include "app/common/document/document.h"
 #include "app/common/document/interventions.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

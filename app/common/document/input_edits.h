@@ -1,10 +1,21 @@
 #pragma once
 
 #include "app/common/describe.h"
-#include "app/common/document/document.h"
+#include "app/common/document/origin.h"
 #include "app/common/fields.h"
 
 namespace attn::view {
+struct TextPatch;
+}  // namespace attn::view
+
+namespace attn {
+struct RowIntervention;
+}  // namespace attn
+
+namespace attn::view {
+
+struct InputEdit;
+struct Target;
 
 // For whoever includes this: link attn::json too.
 

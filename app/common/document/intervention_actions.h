@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "app/common/action.h"
-#include "core/stages.h"
+#include "core/stage.h"
 
 namespace attn::view {
 

@@ -8,6 +8,7 @@
 #include "app/common/document/model_text.h"
 #include "app/common/format.h"
 #include "core/text.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

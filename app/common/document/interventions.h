@@ -3,10 +3,14 @@
 #include <string>
 #include <vector>
 
-#include "app/common/actions.h"
-#include "app/common/document/document.h"
+#include "app/common/action.h"
+#include "app/common/document/text_patch.h"
+#include "core/models/row_intervention.h"
 
 namespace attn::view {
+
+struct Document;
+struct ModelChanges;
 
 // Interventions in the model that is open: switched off heads, replaced rows of weights, q, k or v of another text.
 

@@ -15,6 +15,7 @@
 #include "app/common/sheet.h"
 #include "app/common/tokens.h"
 #include "core/io/json.h"
+#include "core/spec_arrays.h"
 #include "core/spec_fields.h"
 
 namespace attn::view {

@@ -6,6 +6,8 @@
 #include "app/common/document/edits.h"
 #include "app/common/document/targets.h"
 #include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "core/note.h"
 #include "core/tex.h"
 
 namespace attn::view {

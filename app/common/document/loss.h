@@ -5,9 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "app/common/state.h"
+#include "app/common/place.h"
+#include "core/forward.h"
+#include "core/trace.h"
 
 namespace attn::view {
+
+struct AppState;
+struct Document;
 
 // The loss L that gradients are of, which all workspaces share: Σ of all outputs, one output, or
 // ½ Σ (output − target)², the cross-entropy of one row, or what a file's dY says: Σ dY ∘ output. The backward pass starts from its gradient at `output`, see upstream_of().

@@ -5,10 +5,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/mask_rules.h"
 #include "app/common/format.h"
+#include "app/common/keys.h"
 #include "core/bias.h"
+#include "core/masks.h"
 #include "core/scores/score.h"
+#include "core/spec_arrays.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

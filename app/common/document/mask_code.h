@@ -4,10 +4,11 @@
 #include <string>
 #include <string_view>
 
-#include "app/common/document/document.h"
 #include "app/common/names.h"
 
 namespace attn::view {
+
+struct Document;
 
 enum class MaskCode : std::uint8_t { numpy, pytorch, flex_attention };
 template <>

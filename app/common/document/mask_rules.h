@@ -6,9 +6,15 @@
 #include <vector>
 
 #include "app/common/pair.h"
-#include "app/common/state.h"
+#include "core/spec.h"
+
+namespace attn {
+struct Dimensions;
+}  // namespace attn
 
 namespace attn::view {
+
+struct AppState;
 
 // The document's mask rule by rule, of the head and sequence shown. What a rule allows is what core/masks.h says of a
 // mask that has that rule alone: a pair is allowed where every rule allows it.

@@ -3,6 +3,7 @@
 #include "app/common/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/workspace.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

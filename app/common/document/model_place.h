@@ -3,9 +3,12 @@
 #include <optional>
 #include <string_view>
 
-#include "app/common/set_field.h"
+#include "app/common/action.h"
+#include "app/common/slots.h"
 
 namespace attn::view {
+
+struct AppState;
 
 // Attention is a part of a transformer: Step shows its stages, Whole model the parts before and after them.
 

@@ -4,7 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/common/document/document.h"
 #include "app/common/vocabulary.h"
+#include "core/models/family.h"
 
 namespace attn::view {
 namespace {

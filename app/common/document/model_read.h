@@ -5,10 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "app/common/document/opened.h"
+#include "app/common/document/origin.h"
 #include "core/models/gradients.h"
 #include "core/models/lens.h"
 #include "core/models/model_stages.h"
+#include "core/result.h"
 
 namespace attn::view {
 

@@ -9,7 +9,9 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/effect.h"
+#include "app/common/document/intervention_effects.h"
 #include "app/common/document/interventions.h"
+#include "app/common/document/opened.h"
 #include "app/common/document/toy.h"
 #include "app/common/format.h"
 #include "app/common/text.h"
@@ -356,7 +358,8 @@ const ModelOrigin* wanted_model(const AppState& state) {
 }
 
 void ask_model(AppState& state, ModelOrigin wanted) {
-    state.opening = OpenRequest{ModelText{std::move(wanted), true}, ++state.opened};
+    state.opening = std::make_shared<const OpenRequest>(
+        OpenRequest{ModelText{std::move(wanted), true}, ++state.opened});
     state.opening_done = 0.0;
 }
 

@@ -3,9 +3,12 @@
 #include <string>
 #include <string_view>
 
-#include "app/common/state.h"
+#include "app/common/document/origin.h"
 
 namespace attn::view {
+
+struct AppState;
+struct Document;
 
 /// A model's document over the text that was typed takes the place of the one over the text before: an edit. Layer, head,
 /// options and targets stay where the new one has them; changed numbers do not. One step while typing goes on.

@@ -6,8 +6,9 @@
 #include <variant>
 #include <vector>
 
-#include "app/common/document/document.h"
+#include "app/common/document/origin.h"
 #include "core/models/ablation.h"
+#include "core/note.h"
 
 namespace attn::train {
 struct Run;
@@ -19,6 +20,7 @@ struct Side;
 namespace attn::view {
 
 struct AppState;
+struct Document;
 struct Generated;
 struct SweptModel;
 

@@ -1,5 +1,6 @@
 #include "app/common/document/paint.h"
 
+#include "app/common/document/document.h"
 #include "core/masks.h"
 
 #include <fmt/format.h>

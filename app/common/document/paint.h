@@ -3,10 +3,12 @@
 #include <memory>
 #include <string>
 
-#include "app/common/document/document.h"
 #include "app/common/fields.h"
+#include "core/tensor.h"
 
 namespace attn::view {
+
+struct Document;
 
 // For whoever includes this: link attn::json too.
 // The explicit mask of a document, given by its file or painted by hand: 1 may attend, 0 forbidden.

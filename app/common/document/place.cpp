@@ -3,7 +3,9 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/format.h"
+#include "app/common/sheet.h"
 #include "app/common/workspace.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

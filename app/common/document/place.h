@@ -2,9 +2,13 @@
 
 #include <vector>
 
-#include "app/common/state.h"
+#include "app/common/place.h"
 
 namespace attn::view {
+
+class Visitor;
+struct AppState;
+struct Document;
 
 // Which cell of a stage is selected. A person's choice is kept for each kind of stage, also while the document has no
 // such cell: then the stage's first place is looked at, and the choice is back when its cell is.

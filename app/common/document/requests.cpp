@@ -6,7 +6,10 @@
 #include <fmt/format.h>
 
 namespace attn::view {
-std::optional<OpenRequest> requested_document(const AppState& state) { return state.opening; }
+std::optional<OpenRequest> requested_document(const AppState& state) {
+    if (!state.opening) return std::nullopt;
+    return *state.opening;
+}
 
 Action run(const OpenRequest& request, const Opener& open, const RunControl& control) {
     auto opened = open(request, control);

@@ -2,10 +2,21 @@
 
 #include <optional>
 
-#include "app/common/request.h"
-#include "app/common/state.h"
+#include "app/common/action.h"
+#include "app/common/opener.h"
 
 namespace attn::view {
+struct Document;
+}  // namespace attn::view
+
+namespace attn {
+class Backend;
+struct RunControl;
+}  // namespace attn
+
+namespace attn::view {
+
+struct AppState;
 
 std::optional<OpenRequest> requested_document(const AppState& state);
 /// DocumentReady.

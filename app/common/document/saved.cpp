@@ -8,6 +8,7 @@
 #include "app/common/fields.h"
 #include "core/io/paths.h"
 #include "core/models/groups.h"
+#include "core/spec_arrays.h"
 #include "core/text.h"
 
 namespace attn::view {

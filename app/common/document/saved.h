@@ -2,12 +2,21 @@
 
 #include <filesystem>
 
-#include "app/common/document/requests.h"
+#include "app/common/opener.h"
 #include "app/common/state.h"
+#include "app/common/workspace_list.h"
+#include "core/forward.h"
+#include "core/result.h"
+
+namespace attn {
+BackendList backends();
+}
 
 namespace attn::view {
 
 class Fields;
+struct AppState;
+struct Document;
 
 // What is read of a file that holds documents, each with the place that is looked at: a session, and what is pinned in it.
 

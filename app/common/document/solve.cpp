@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "core/column_change.h"
 
 namespace attn::view {

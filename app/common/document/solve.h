@@ -1,8 +1,11 @@
 #pragma once
 
-#include "app/common/state.h"
+#include "app/common/document/document.h"
 
 namespace attn::view {
+
+struct AppState;
+struct CellRef;
 
 // A number of V that is typed: W_V is solved for it, so that X and the weights stay.
 

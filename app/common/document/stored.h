@@ -1,8 +1,8 @@
 #pragma once
 
-#include "app/common/document/document.h"
-
 namespace attn::view {
+
+struct Document;
 
 /// Whether the same Q, K and V make the same weights in both.
 bool weighs_alike(const Document& x, const Document& y);

@@ -1,8 +1,11 @@
 #pragma once
 
-#include "app/common/document/document.h"
+#include "core/forward.h"
 
 namespace attn::view {
+
+struct Document;
+struct OutputCell;
 
 /// Says what one output should be; 0 is what is expected of every output that nothing is said of.
 void set_target(Document& document, const OutputCell& cell, float value);

@@ -9,7 +9,9 @@
 #include "app/common/tokens.h"
 #include "core/positions.h"
 #include "core/rng.h"
+#include "core/spec_arrays.h"
 #include "core/text.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -69,4 +69,15 @@ std::string toy_note(const Document& document);
 std::string check_tokens(std::string_view name, const std::vector<std::string>& tokens);
 std::string check_sizes(Index d_model, Index d_k, Index heads);
 
+// Limits of the toy model; the sentence of an error names them.
+inline constexpr Index kMaxTokens = 64;
+inline constexpr Index kMaxModelWidth = 128;
+inline constexpr Index kMaxKeyWidth = 128;
+inline constexpr Index kMaxHeads = 16;
+
+/// Deterministic toy vectors and weights for any sentence, see toy.h.
+/// Errors: no token, more than kMaxTokens, a size out of its limits.
+Result<Document> make_document(std::string_view sentence, Index d_model, Index d_k, Index heads,
+                               std::uint64_t seed, const AttentionSpec& spec);
+
 }  // namespace attn::view

@@ -1,5 +1,6 @@
 #include "app/common/document/trained.h"
 
+#include "app/common/document/origin.h"
 #include "core/train/course.h"
 #include "core/train/language.h"
 #include "core/train/spec_fields.h"

@@ -4,7 +4,15 @@
 #include <vector>
 
 #include "app/common/describe.h"
-#include "app/common/document/document.h"
+#include "core/train/moment.h"
+
+namespace attn::train {
+struct Spec;
+}  // namespace attn::train
+
+namespace attn::view {
+struct TrainedOrigin;
+}  // namespace attn::view
 
 namespace attn::train {
 

@@ -1,5 +1,7 @@
 #include "app/common/draw/figure_painters.h"
 
+#include <algorithm>
+
 #include <imgui.h>
 
 namespace attn::ui {

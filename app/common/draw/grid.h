@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "app/common/cell.h"
 #include "app/common/draw/frame.h"
 #include "app/common/grid.h"
 

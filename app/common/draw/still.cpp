@@ -2,6 +2,7 @@
 
 #include <imgui_internal.h>
 
+#include <optional>
 #include <ranges>
 
 #include "app/common/draw/draw.h"

@@ -1,5 +1,8 @@
 #include "app/common/draw/typeset.h"
 
+#include <algorithm>
+#include <string>
+
 #include <cctype>
 
 namespace attn::ui {

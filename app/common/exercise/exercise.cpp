@@ -1,5 +1,6 @@
 #include "app/common/exercise/exercise.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>

@@ -1,6 +1,7 @@
 #include "app/common/exercise/page.h"
 
 #include "app/common/cell.h"
+#include "core/shape.h"
 
 namespace attn::view {
 namespace {

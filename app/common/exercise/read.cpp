@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/common/assets.h"
 #include "app/common/exercise/exercise.h"
 #include "app/common/fields.h"

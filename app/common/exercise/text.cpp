@@ -1,11 +1,13 @@
 #include "app/common/exercise/text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "core/shape.h"
 #include "core/tex.h"
 
 namespace attn::view {

@@ -3,11 +3,14 @@
 #include <optional>
 #include <string>
 
-#include "app/common/command.h"
+#include "app/common/action.h"
+#include "app/common/keys.h"
 #include "app/common/map/state.h"
 #include "app/common/set_field.h"
 
 namespace attn::view {
+
+struct CommandAdder;
 
 // The map of a large matrix.
 

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "app/common/command.h"
 #include "app/common/document/edits.h"
 #include "app/common/format.h"
 #include "app/common/map/actions.h"
 #include "app/common/map/camera.h"
+#include "app/common/map/map_cell.h"
 #include "app/common/map/requests.h"
 #include "app/common/map/text.h"
 

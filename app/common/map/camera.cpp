@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 
 #include "app/common/fields.h"
+#include "app/common/state.h"
+#include "core/large/map_input.h"
+#include "core/large/tiles.h"
 
 namespace attn::view {
 namespace {

@@ -12,7 +12,10 @@
 #include "app/common/map/pictures.h"
 #include "app/common/map/ruler.h"
 #include "app/common/map/text.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
+#include "core/large/tiles.h"
+#include "core/large/weight_map.h"
 #include "core/rng.h"
 
 namespace attn::view {

@@ -8,9 +8,13 @@
 
 #include "app/common/colormap.h"
 #include "app/common/map/view.h"
-#include "core/tensor.h"
+#include "core/large/cell.h"
+#include "core/matrix_view.h"
 
 namespace attn::view {
+
+struct AppState;
+struct Document;
 
 // Matrices of queries by keys that are in memory, drawn as maps in the place of grids of cells.
 

@@ -1,5 +1,6 @@
 #include "app/common/map/colors.h"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -7,7 +8,10 @@
 
 #include "app/common/colormap.h"
 #include "app/common/format.h"
+#include "app/common/map/state.h"
 #include "app/common/map/text.h"
+#include "core/large/tiles.h"
+#include "core/spec.h"
 
 namespace attn::view {
 namespace {

@@ -4,6 +4,16 @@
 
 #include "app/common/image.h"
 #include "app/common/map/view.h"
+#include "app/common/theme.h"
+#include "core/large/tiles.h"
+
+namespace attn::view {
+struct MapColors;
+}  // namespace attn::view
+
+namespace attn {
+struct AttentionSpec;
+}  // namespace attn
 
 namespace attn::view {
 

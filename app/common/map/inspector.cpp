@@ -8,7 +8,13 @@
 
 #include "app/common/expr.h"
 #include "app/common/format.h"
+#include "app/common/map/map_cell.h"
+#include "app/common/map/state.h"
 #include "app/common/map/text.h"
+#include "app/common/state.h"
+#include "core/call.h"
+#include "core/large/map_input.h"
+#include "core/rows.h"
 
 namespace attn::view {
 namespace {

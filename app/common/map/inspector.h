@@ -1,7 +1,6 @@
 #pragma once
 
 #include "app/common/inspector.h"
-#include "app/common/map/state.h"
 
 namespace attn::view {
 

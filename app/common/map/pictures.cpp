@@ -7,6 +7,9 @@
 #include "app/common/map/camera.h"
 #include "app/common/map/colors.h"
 #include "app/common/map/text.h"
+#include "app/common/state.h"
+#include "core/large/tiles.h"
+#include "core/large/weight_map.h"
 #include "core/rng.h"
 
 namespace attn::view {

@@ -3,8 +3,11 @@
 #include <span>
 
 #include "app/common/map/view.h"
+#include "core/large/tiles.h"
 
 namespace attn::view {
+
+struct AppState;
 
 // What lies on the canvas of the Map workspace.
 

@@ -1,15 +1,22 @@
 #include "app/common/map/requests.h"
 
+#include <new>
 #include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/common/map/actions.h"
 #include "app/common/map/camera.h"
+#include "app/common/map/map_cell.h"
 #include "app/common/map/text.h"
+#include "app/common/state.h"
+#include "core/blocks.h"
 #include "core/kernels/peak.h"
 #include "core/memory.h"
+#include "core/scores/score.h"
+#include "core/threads.h"
 
 namespace attn::view {
 namespace {

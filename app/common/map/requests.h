@@ -4,8 +4,21 @@
 #include <memory>
 #include <optional>
 
-#include "app/common/map/actions.h"
+#include "app/common/map/state.h"
 #include "app/common/request.h"
+#include "core/large/weight_map.h"
+
+namespace attn::view {
+struct Document;
+}  // namespace attn::view
+
+namespace attn::large {
+struct MapInput;
+}  // namespace attn::large
+
+namespace attn {
+struct AttentionSpec;
+}  // namespace attn
 
 namespace attn::view {
 

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "app/common/map/view.h"
+#include "core/sizes.h"
 
 namespace attn::view {
 

@@ -6,12 +6,19 @@
 #include <string_view>
 
 #include "app/common/names.h"
-#include "app/common/state.h"
-#include "core/large/weight_map.h"
+#include "app/common/slots.h"
+#include "core/large/cell.h"
+#include "core/large/map_choices.h"
+
+namespace attn::large {
+struct MapInput;
+struct MapSnapshot;
+}  // namespace attn::large
 
 namespace attn::view {
 
 struct Document;
+struct MapCell;
 
 /// Rows and columns of the matrix; both 0 while there is none.
 struct MapSize {
@@ -61,13 +68,6 @@ void describe(Visitor& visit, large::Search& search);
 void describe(Visitor& visit, large::TopChoice& top);
 void describe(Visitor& visit, MapCamera& camera);
 void describe(Visitor& visit, MapColors& colors);
-
-/// The arithmetic of one cell, from the worker.
-struct MapCell {
-    large::Head head;
-    large::Cell cell;
-    large::CellArithmetic arithmetic;
-};
 
 /// What was measured of this machine, for a roofline: all threads; 0: not yet.
 struct MapMachine {

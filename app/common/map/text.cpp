@@ -7,7 +7,10 @@
 #include "app/common/document/chain_rule.h"
 #include "app/common/document/key_tokens.h"
 #include "app/common/format.h"
+#include "app/common/map/state.h"
 #include "app/common/text.h"
+#include "core/large/map_input.h"
+#include "core/large/not_finite.h"
 
 namespace attn::view {
 namespace {

@@ -4,10 +4,25 @@
 #include <string>
 #include <vector>
 
-#include "app/common/document/document.h"
-#include "app/common/map/state.h"
+#include "core/large/cell.h"
+#include "core/large/map_choices.h"
+
+namespace attn::large {
+struct MapInput;
+struct NanWeights;
+struct NotFinite;
+struct TopChoice;
+struct WeightSource;
+}  // namespace attn::large
+
+namespace attn {
+struct AttentionSpec;
+}  // namespace attn
 
 namespace attn::view {
+
+struct Document;
+struct MapLook;
 
 // Words and lists of the Map workspace that several of its parts use.
 

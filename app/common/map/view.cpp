@@ -10,6 +10,9 @@
 #include "app/common/map/pictures.h"
 #include "app/common/map/ruler.h"
 #include "app/common/map/text.h"
+#include "app/common/state.h"
+#include "core/large/tiles.h"
+#include "core/large/weight_map.h"
 
 namespace attn::view {
 namespace {

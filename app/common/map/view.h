@@ -7,9 +7,13 @@
 #include <vector>
 
 #include "app/common/image.h"
-#include "app/common/map/state.h"
+#include "app/common/theme.h"
+#include "core/large/cell.h"
 
 namespace attn::view {
+
+struct AppState;
+struct MapLook;
 
 // The map as drawn. Pixels are counted from the canvas's top left corner.
 

@@ -8,6 +8,7 @@
 #include "app/common/draw/text_fields.h"
 #include "app/common/draw/typing.h"
 #include "app/common/draw/widgets.h"
+#include "app/common/glossary.h"
 #include "app/window/draw/panels.h"
 
 namespace attn::ui {

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "app/common/action.h"
 #include "app/common/set_field.h"
 #include "app/workspaces/compare/state.h"
 

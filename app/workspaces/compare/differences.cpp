@@ -6,6 +6,7 @@
 #include "app/common/text.h"
 #include "app/workspaces/compare/view.h"
 #include "core/scores/score.h"
+#include "core/spec_arrays.h"
 #include "core/spec_fields.h"
 
 namespace attn::view {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/common/sheet.h"
 #include "app/common/text.h"
 #include "app/workspaces/compare/view.h"
 #include "core/masks.h"

@@ -3,10 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "app/workspaces/compare/state.h"
 #include "core/reach_weight.h"
+#include "core/stage.h"
 
 namespace attn::view {
+
+struct AppState;
 
 /// What would give the selected weight its target, of the head shown.
 struct Reach {

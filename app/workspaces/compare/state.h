@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "app/common/state.h"
+#include "app/common/slots.h"
+#include "core/forward.h"
 #include "core/large/cell.h"
-#include "core/stages.h"
-#include "core/trace.h"
+#include "core/stage.h"
 
 namespace attn::view {
 

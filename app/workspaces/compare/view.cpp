@@ -7,9 +7,12 @@
 #include "app/common/apart.h"
 #include "app/common/format.h"
 #include "app/common/pair_grid.h"
+#include "app/common/sheet.h"
 #include "core/head_measures.h"
 #include "core/masks.h"
 #include "core/metrics.h"
+#include "core/note.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "app/common/grid.h"
 #include "app/common/inspector.h"
+#include "app/common/state.h"
 #include "app/workspaces/compare/state.h"
 
 namespace attn::view {

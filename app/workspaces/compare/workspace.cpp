@@ -7,10 +7,12 @@
 #include "app/common/document/edits.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
+#include "app/common/sheet.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/compare/actions.h"
 #include "app/workspaces/compare/reach.h"
 #include "app/workspaces/compare/view.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -2,8 +2,13 @@
 
 #include <optional>
 
+#include "app/common/action.h"
 #include "app/common/set_field.h"
 #include "app/workspaces/cost/state.h"
+
+namespace attn {
+struct RunControl;
+}  // namespace attn
 
 namespace attn::view {
 

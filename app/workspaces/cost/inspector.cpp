@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/common/state.h"
 #include "app/workspaces/cost/view.h"
+#include "core/note.h"
 #include "core/tex.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "app/common/names.h"
-#include "app/common/state.h"
+#include "app/common/slots.h"
 #include "core/cost.h"
 
 namespace attn::view {

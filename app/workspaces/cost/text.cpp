@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/common/keys.h"
+#include "core/shape.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

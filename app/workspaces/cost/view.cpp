@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/common/state.h"
 #include "core/memory.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -12,6 +12,8 @@
 #include "core/rng.h"
 #include "core/scores/score.h"
 #include "core/text.h"
+#include "core/threads.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/common/state.h"
+#include "app/common/slots.h"
 
 namespace attn::view {
 

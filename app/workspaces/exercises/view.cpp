@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "app/common/state.h"
+#include "app/workspaces/exercises/state.h"
+
 namespace attn::view {
 namespace {
 

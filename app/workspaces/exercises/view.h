@@ -5,9 +5,10 @@
 #include <vector>
 
 #include "app/common/exercise/exercise.h"
-#include "app/workspaces/exercises/state.h"
 
 namespace attn::view {
+
+struct AppState;
 
 struct ExercisesView {
     /// A sheet to choose.

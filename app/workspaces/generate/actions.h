@@ -3,11 +3,16 @@
 #include <memory>
 #include <optional>
 
+#include "app/common/action.h"
 #include "app/common/document/generated.h"
 #include "app/common/document/opened.h"
-#include "app/common/request.h"
+#include "app/common/opener.h"
 #include "app/common/set_field.h"
 #include "app/workspaces/generate/state.h"
+
+namespace attn {
+struct RunControl;
+}  // namespace attn
 
 namespace attn::view {
 

@@ -5,14 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "app/common/document/generated.h"
-#include "app/common/state.h"
+#include "app/common/slots.h"
 #include "core/models/sampling.h"
 
 namespace attn::view {
 
+struct Branches;
 struct BranchesRequest;
 struct GenerateShown;
+struct GenerateText;
+struct Generated;
 
 inline constexpr double kLeastSamplingTemperature = 0.01, kMostSamplingTemperature = 100.0,
                         kLeastTopP = 0.001;

@@ -8,8 +8,12 @@
 #include "app/common/format.h"
 #include "app/common/map/cells.h"
 #include "app/common/pair_grid.h"
+#include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/generate/view.h"
+#include "core/io/npy.h"
+#include "core/models/lens.h"
 
 namespace attn::view {
 namespace {

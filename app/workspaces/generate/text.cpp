@@ -3,6 +3,7 @@
 
 #include "app/common/document/stored.h"
 #include "app/common/format.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/generate/view.h"
 #include "core/text.h"

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
+#include "core/models/lens.h"
 
 namespace attn::view {
 namespace {

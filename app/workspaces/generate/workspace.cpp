@@ -8,6 +8,7 @@
 #include "app/common/workspace.h"
 #include "app/workspaces/generate/actions.h"
 #include "app/workspaces/generate/view.h"
+#include "core/models/lens.h"
 
 namespace attn::view {
 namespace {

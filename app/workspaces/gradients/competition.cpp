@@ -4,6 +4,7 @@
 
 #include "app/common/arithmetic.h"
 #include "app/common/format.h"
+#include "app/common/sheet.h"
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/view.h"
 

@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/common/sheet.h"
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/view.h"
 #include "core/bias.h"
+#include "core/call.h"
 #include "core/jacobian.h"
+#include "core/note.h"
+#include "core/scores/pair_rule.h"
 #include "core/scores/score.h"
 
 namespace attn::view {

@@ -3,7 +3,8 @@
 #include <memory>
 #include <optional>
 
-#include "app/common/state.h"
+#include "app/common/slots.h"
+#include "core/stage.h"
 
 namespace attn::view {
 

@@ -9,12 +9,16 @@
 #include "app/common/document/loss.h"
 #include "app/common/document/requests.h"
 #include "app/common/format.h"
+#include "app/common/sheet.h"
 #include "app/workspaces/gradients/actions.h"
 #include "core/bias.h"
+#include "core/call.h"
 #include "core/jacobian.h"
 #include "core/masks.h"
 #include "core/metrics.h"
+#include "core/scores/pair_rule.h"
 #include "core/scores/score.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

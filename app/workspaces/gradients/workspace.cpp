@@ -4,10 +4,12 @@
 #include "app/common/document/edits.h"
 #include "app/common/document/loss.h"
 #include "app/common/fields.h"
+#include "app/common/sheet.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/view.h"
 #include "core/text.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

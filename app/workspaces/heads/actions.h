@@ -2,10 +2,13 @@
 
 #include <string>
 
+#include "app/common/action.h"
 #include "app/common/set_field.h"
 #include "app/workspaces/heads/state.h"
 
 namespace attn::view {
+
+struct Document;
 
 // What of the heads of all layers is looked at.
 

@@ -4,13 +4,16 @@
 
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
+#include "app/common/document/heads.h"
 #include "app/common/format.h"
+#include "app/common/sheet.h"
 #include "app/common/text.h"
 #include "app/common/tokens.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
+#include "core/models/family.h"
 
 namespace attn::view {
 namespace {

@@ -1,11 +1,17 @@
 #include "app/common/document/edits.h"
+#include "app/common/document/heads.h"
+#include "app/common/document/intervention_effects.h"
 #include "app/common/document/place.h"
 #include "app/common/format.h"
 #include "app/common/pair.h"
+#include "app/common/sheet.h"
 #include "app/workspaces/heads/actions.h"
+#include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/set_name.h"
 #include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

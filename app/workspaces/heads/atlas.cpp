@@ -1,5 +1,7 @@
+#include "app/common/state.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/view.h"
+#include "core/heads/all.h"
 #include "core/rng.h"
 
 namespace attn::view {

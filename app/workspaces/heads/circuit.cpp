@@ -2,13 +2,19 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/heads.h"
+#include "app/common/document/swept.h"
 #include "app/common/format.h"
 #include "app/common/memo.h"
 #include "app/common/pair_grid.h"
+#include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/heads/grids.h"
+#include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
+#include "core/io/npy.h"
 
 namespace attn::view {
 namespace {

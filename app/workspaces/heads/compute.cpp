@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
+#include "app/common/document/heads.h"
+#include "app/common/document/intervention_effects.h"
+#include "app/common/document/swept.h"
+#include "app/common/request.h"
 #include "app/common/text.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/corpus.h"

@@ -6,13 +6,14 @@
 #include <string>
 
 #include "app/common/action.h"
-#include "app/common/document/heads.h"
 #include "app/common/document/model_read.h"
-#include "app/common/document/swept.h"
-#include "app/common/request.h"
-#include "app/workspaces/heads/state.h"
+#include "app/common/opener.h"
+#include "core/heads/all.h"
 
 namespace attn::view {
+
+struct Document;
+struct SweptModel;
 
 // When the heads are computed, and of what.
 

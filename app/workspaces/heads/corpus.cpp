@@ -2,12 +2,19 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/heads.h"
 #include "app/common/format.h"
 #include "app/common/memo.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
+#include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/text.h"
 #include "core/corpus/file.h"
+#include "core/io/npy.h"
+#include "core/models/model_stages.h"
+#include "core/scores/score.h"
 #include "core/text.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

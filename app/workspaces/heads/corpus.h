@@ -8,6 +8,10 @@
 #include "app/workspaces/heads/view.h"
 #include "core/corpus/statistics.h"
 
+namespace attn {
+struct RunControl;
+}  // namespace attn
+
 namespace attn::view {
 
 // All heads over the texts of a corpus, as a file of results has them.

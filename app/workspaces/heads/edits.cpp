@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/heads.h"
 #include "app/common/document/intervention_actions.h"
 #include "app/common/document/model_text.h"
+#include "app/common/state.h"
+#include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -1,10 +1,15 @@
 #include <fmt/format.h>
 
+#include "app/common/document/heads.h"
 #include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
+#include "core/io/npy.h"
 #include "core/rng.h"
+#include "core/spec_arrays.h"
 
 namespace attn::view {
 namespace {

@@ -4,9 +4,10 @@
 
 #include "app/common/grid.h"
 #include "app/workspaces/heads/compute.h"
-#include "app/workspaces/heads/shown.h"
 
 namespace attn::view {
+
+struct HeadColors;
 
 /// What stands large: the head that is shown, or A and B where two are pinned.
 std::vector<HeadPlace> large_heads(const AppState& state);

@@ -1,11 +1,19 @@
 #include <fmt/format.h>
 
+#include "app/common/document/heads.h"
 #include "app/common/format.h"
 #include "app/common/pair.h"
+#include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
+#include "core/given.h"
+#include "core/heads/matrix.h"
+#include "core/models/interventions.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

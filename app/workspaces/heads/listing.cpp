@@ -1,8 +1,14 @@
 #include <fmt/format.h>
 
+#include "app/common/actions.h"
+#include "app/common/document/heads.h"
 #include "app/common/format.h"
+#include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
+#include "core/io/npy.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -8,9 +8,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/common/state.h"
+#include "app/common/document/edits.h"
 
 namespace attn::view {
+
+struct AppState;
 
 /// Sets an enum by its name; false, with a word why, where there is none of that name.
 template <class Enum>

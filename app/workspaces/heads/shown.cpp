@@ -1,6 +1,10 @@
 #include "app/workspaces/heads/shown.h"
 
 #include "app/common/memo.h"
+#include "app/common/state.h"
+#include "app/workspaces/heads/compute.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

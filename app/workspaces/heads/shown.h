@@ -6,10 +6,14 @@
 #include "app/common/colormap.h"
 #include "app/common/map/cells.h"
 #include "app/common/map/colors.h"
-#include "app/workspaces/heads/compute.h"
+#include "app/workspaces/heads/state.h"
 #include "core/heads/matrix.h"
 
 namespace attn::view {
+
+struct AppState;
+struct HeadsLook;
+struct SweptModel;
 
 // How heads are coloured, as the settings have it.
 

@@ -8,12 +8,16 @@
 #include <string_view>
 
 #include "app/common/colormap.h"
-#include "app/common/state.h"
+#include "app/common/slots.h"
 #include "core/head_views.h"
 #include "core/heads/place.h"
 #include "core/large/cell.h"
 #include "core/models/ablation.h"
 #include "core/models/sweep_part.h"
+
+namespace attn::view {
+struct Document;
+}  // namespace attn::view
 
 namespace attn {
 struct HeadsResult;

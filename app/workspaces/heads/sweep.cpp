@@ -1,7 +1,11 @@
 #include <fmt/format.h>
 
+#include "app/common/document/heads.h"
 #include "app/common/document/model_text.h"
+#include "app/common/document/swept.h"
 #include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/text.h"

@@ -1,4 +1,5 @@
 #include "app/common/document/edits.h"
+#include "app/common/document/swept.h"
 #include "app/common/text.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/compute.h"

@@ -2,14 +2,23 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/heads.h"
+#include "app/common/document/intervention_effects.h"
 #include "app/common/document/model_text.h"
 #include "app/common/format.h"
 #include "app/common/pair.h"
+#include "app/common/request.h"
+#include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/heads/corpus.h"
 #include "app/workspaces/heads/grids.h"
+#include "core/heads/matrix.h"
+#include "core/io/npy.h"
 #include "core/metrics.h"
+#include "core/scores/score.h"
 #include "core/text.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

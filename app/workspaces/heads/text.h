@@ -5,8 +5,19 @@
 #include <string_view>
 #include <utility>
 
-#include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/state.h"
+#include "core/head_measures.h"
+
+namespace attn::view {
+struct Document;
+}  // namespace attn::view
+
+namespace attn {
+struct HeadEffect;
+struct HeadFacts;
+struct HeadMeasures;
+struct HeadsLayer;
+}  // namespace attn
 
 namespace attn::view {
 

@@ -1,11 +1,15 @@
 #include <fmt/format.h>
 
+#include "app/common/document/heads.h"
 #include "app/common/format.h"
 #include "app/common/pair_grid.h"
+#include "app/common/state.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

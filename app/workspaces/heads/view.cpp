@@ -2,13 +2,19 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/heads.h"
+#include "app/common/document/intervention_effects.h"
 #include "app/common/document/model_text.h"
+#include "app/common/document/swept.h"
 #include "app/common/format.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/heads/corpus.h"
 #include "app/workspaces/heads/grids.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/text.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

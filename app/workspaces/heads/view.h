@@ -11,8 +11,20 @@
 #include "app/common/keys.h"
 #include "app/common/map/view.h"
 #include "app/common/painter.h"
-#include "app/workspaces/heads/actions.h"
-#include "app/workspaces/heads/compute.h"
+#include "app/workspaces/heads/state.h"
+#include "core/models/alignment.h"
+#include "core/models/path_patching.h"
+
+namespace attn::view {
+struct HeadsFilter;
+struct HeadsLook;
+struct SweptModel;
+}  // namespace attn::view
+
+namespace attn {
+struct HeadFacts;
+struct HeadsResult;
+}  // namespace attn
 
 namespace attn::view {
 

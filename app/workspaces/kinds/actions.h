@@ -6,9 +6,10 @@
 #include "app/common/action.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/controls.h"
-#include "app/workspaces/kinds/state.h"
 
 namespace attn::view {
+
+struct KindsTimes;
 
 // Settings of the Kinds workspace, undone; the pair that is looked at; the steps of the online softmax.
 

@@ -6,6 +6,7 @@
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/online.h"
+#include "app/workspaces/kinds/state.h"
 #include "app/workspaces/kinds/text.h"
 #include "app/workspaces/kinds/view.h"
 

@@ -1,10 +1,15 @@
 #include "app/workspaces/kinds/compute.h"
 
+#include <new>
+
 #include <fmt/format.h>
 
+#include "app/common/state.h"
 #include "app/workspaces/kinds/actions.h"
+#include "app/workspaces/kinds/state.h"
 #include "app/workspaces/kinds/text.h"
 #include "app/workspaces/kinds/view.h"
+#include "core/engine.h"
 
 namespace attn::view {
 namespace {

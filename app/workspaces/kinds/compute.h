@@ -5,7 +5,6 @@
 #include <string>
 
 #include "app/common/action.h"
-#include "app/common/request.h"
 #include "app/workspaces/kinds/controls.h"
 
 namespace attn::view {

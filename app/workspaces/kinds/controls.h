@@ -8,6 +8,7 @@
 #include "app/common/describe.h"
 #include "core/kinds.h"
 #include "core/result.h"
+#include "core/spec.h"
 
 namespace attn::view {
 

@@ -8,9 +8,13 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/format.h"
+#include "app/workspaces/kinds/compute.h"
+#include "core/scores/pair_rule.h"
 #include "core/scores/score.h"
 #include "core/tex.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace kinds {

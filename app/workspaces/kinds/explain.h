@@ -4,9 +4,14 @@
 #include <vector>
 
 #include "app/common/expr.h"
-#include "app/workspaces/kinds/compute.h"
+
+namespace attn {
+struct KindComputed;
+}  // namespace attn
 
 namespace attn::view {
+
+struct KindsResult;
 
 /// One line of a cell's arithmetic: an expression of its real operands and what comes of it, or words in its place
 /// where the expression tree has no sign for it (tanh, turned pairs).

@@ -2,7 +2,10 @@
 
 #include "app/common/format.h"
 #include "app/common/pair.h"
+#include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/workspaces/kinds/explain.h"
+#include "app/workspaces/kinds/state.h"
 #include "app/workspaces/kinds/text.h"
 #include "app/workspaces/kinds/view.h"
 

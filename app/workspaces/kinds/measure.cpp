@@ -2,6 +2,7 @@
 #include "app/common/document/edits.h"
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
+#include "app/workspaces/kinds/state.h"
 #include "core/stopwatch.h"
 
 namespace attn::view {

@@ -7,9 +7,14 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/workspaces/kinds/compute.h"
+#include "app/workspaces/kinds/state.h"
 #include "app/workspaces/kinds/text.h"
 #include "app/workspaces/kinds/view.h"
+#include "core/note.h"
+#include "core/online_softmax.h"
 #include "core/rounding.h"
 #include "core/tex.h"
 

@@ -6,7 +6,6 @@
 
 #include "app/common/grid.h"
 #include "app/workspaces/kinds/controls.h"
-#include "core/online_softmax.h"
 
 namespace attn::view {
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "app/common/map/cells.h"
-#include "app/common/state.h"
+#include "app/common/slots.h"
 #include "app/workspaces/kinds/controls.h"
 #include "core/large/cell.h"
 

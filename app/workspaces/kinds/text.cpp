@@ -8,8 +8,12 @@
 #include "app/common/apart.h"
 #include "app/common/format.h"
 #include "app/common/pair.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
+#include "app/workspaces/kinds/state.h"
 #include "app/workspaces/kinds/view.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -7,6 +7,8 @@
 
 namespace attn::view {
 
+struct AppState;
+
 // Words of the Kinds workspace: what a kind is called, what differs.
 
 /// "scaled dot product · RoPE · causal".

@@ -8,8 +8,13 @@
 #include "app/common/format.h"
 #include "app/common/pair.h"
 #include "app/common/pair_grid.h"
+#include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/workspaces/kinds/compute.h"
+#include "app/workspaces/kinds/state.h"
 #include "app/workspaces/kinds/text.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

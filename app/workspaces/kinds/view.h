@@ -8,7 +8,6 @@
 #include "app/common/inspector.h"
 #include "app/common/map/view.h"
 #include "app/workspaces/kinds/controls.h"
-#include "app/workspaces/kinds/state.h"
 #include "core/large/cell.h"
 
 namespace attn::view {

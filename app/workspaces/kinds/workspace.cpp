@@ -11,6 +11,7 @@
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/online.h"
+#include "app/workspaces/kinds/state.h"
 #include "app/workspaces/kinds/view.h"
 
 namespace attn::view {

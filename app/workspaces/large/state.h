@@ -1,7 +1,8 @@
 #pragma once
 
 #include "app/common/action.h"
-#include "app/common/state.h"
+#include "app/common/slots.h"
+#include "core/large/planted_spec.h"
 
 namespace attn::view {
 

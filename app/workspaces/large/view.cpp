@@ -10,7 +10,10 @@
 #include "app/common/map/pictures.h"
 #include "app/common/map/text.h"
 #include "app/common/pair.h"
+#include "app/common/state.h"
 #include "app/workspaces/large/state.h"
+#include "core/large/weight_map.h"
+#include "core/large/weight_rows.h"
 #include "core/text.h"
 
 namespace attn::view {

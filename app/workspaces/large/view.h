@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "app/common/inspector.h"
+#include "app/common/map/state.h"
 #include "app/common/map/view.h"
+#include "core/large/planted_spec.h"
 
 namespace attn::view {
 

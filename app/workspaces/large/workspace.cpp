@@ -13,6 +13,8 @@
 #include "app/common/map/view.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/large/state.h"
+#include "core/large/planted.h"
+#include "core/large/weight_map.h"
 
 namespace attn::view {
 namespace {

@@ -4,8 +4,13 @@
 #include <optional>
 #include <string>
 
+#include "app/common/action.h"
 #include "app/common/set_field.h"
 #include "app/workspaces/learn/state.h"
+
+namespace attn {
+struct RunControl;
+}  // namespace attn
 
 namespace attn::view {
 

@@ -3,6 +3,7 @@
 #include "app/common/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/heads.h"
+#include "app/common/document/intervention_effects.h"
 #include "app/common/format.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/learn/actions.h"
@@ -14,6 +15,7 @@
 #include "core/train/language.h"
 #include "core/train/own_data.h"
 #include "core/train/recording.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {
@@ -307,7 +309,7 @@ void carry_out(AppState& state, const OpenLearnMoment& action) {
     OpenRequest request{std::move(origin), state.opened + 1};
     if (const std::string why = workspace->refuses(state, request); !why.empty())
         return warn(state, why);
-    state.opening = std::move(request);
+    state.opening = std::make_shared<const OpenRequest>(std::move(request));
     ++state.opened;
     state.opening_done = 0.0;
     state.workspace = workspace->key;

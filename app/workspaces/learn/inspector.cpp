@@ -4,14 +4,17 @@
 
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/learn/actions.h"
 #include "app/workspaces/learn/recording.h"
 #include "app/workspaces/learn/text.h"
 #include "app/workspaces/learn/view.h"
+#include "core/note.h"
 #include "core/text.h"
 #include "core/train/language.h"
 #include "core/train/own_data.h"
+#include "core/train/task_table.h"
 #include "core/train/trainer.h"
 
 namespace attn::view {

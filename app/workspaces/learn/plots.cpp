@@ -4,9 +4,11 @@
 
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
+#include "app/common/state.h"
 #include "app/workspaces/learn/recording.h"
 #include "app/workspaces/learn/text.h"
 #include "app/workspaces/learn/view.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

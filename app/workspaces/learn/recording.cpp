@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/common/assets.h"
+#include "app/common/state.h"
 #include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/view.h"
 #include "core/train/recording.h"

@@ -9,10 +9,13 @@
 #include "app/common/assets.h"
 #include "app/common/format.h"
 #include "core/check.h"
+#include "core/dimensions.h"
 #include "core/io/json.h"
 #include "core/text.h"
 #include "core/train/field_json.h"
+#include "core/train/language.h"
 #include "core/train/own_data.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

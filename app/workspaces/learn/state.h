@@ -10,7 +10,7 @@
 
 #include "app/common/describe.h"
 #include "app/common/names.h"
-#include "app/common/state.h"
+#include "app/common/slots.h"
 #include "core/large/cell.h"
 #include "core/train/held_out.h"
 #include "core/train/matrices.h"

@@ -6,12 +6,14 @@
 
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/learn/recording.h"
 #include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/view.h"
 #include "core/metrics.h"
 #include "core/train/course.h"
+#include "core/train/task_table.h"
 #include "core/train/trainer.h"
 
 namespace attn::view {

@@ -3,9 +3,20 @@
 #include <string>
 #include <vector>
 
-#include "app/workspaces/learn/state.h"
+#include "core/train/record.h"
 
 namespace attn::view {
+struct AppState;
+}  // namespace attn::view
+
+namespace attn::train {
+struct Spec;
+}  // namespace attn::train
+
+namespace attn::view {
+
+struct LearnPlan;
+struct LearnSide;
 
 /// "without scaling", or "with scaling, then without scaling" after a switch; "" where A is alone.
 std::string learn_name(const LearnPlan& plan, std::size_t run);

@@ -7,6 +7,8 @@
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
 #include "app/common/pair_grid.h"
+#include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/learn/actions.h"
 #include "app/workspaces/learn/recording.h"
@@ -15,6 +17,7 @@
 #include "app/workspaces/learn/training.h"
 #include "core/train/language.h"
 #include "core/train/own_data.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -14,6 +14,7 @@
 #include "app/workspaces/learn/training.h"
 #include "app/workspaces/learn/view.h"
 #include "core/train/own_data.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 

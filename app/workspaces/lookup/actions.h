@@ -3,9 +3,14 @@
 #include <optional>
 #include <string>
 
+#include "app/common/action.h"
 #include "app/common/names.h"
 #include "app/common/set_field.h"
 #include "app/workspaces/lookup/state.h"
+
+namespace attn {
+struct RunControl;
+}  // namespace attn
 
 namespace attn::view {
 

@@ -2,7 +2,9 @@
 
 #include "app/common/document/edits.h"
 #include "app/common/pair.h"
+#include "app/common/sheet.h"
 #include "app/workspaces/lookup/actions.h"
+#include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/text.h"
 #include "app/workspaces/lookup/view.h"
 #include "core/rng.h"

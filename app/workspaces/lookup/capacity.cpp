@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/common/state.h"
 #include "app/workspaces/lookup/view.h"
 
 namespace attn::view {

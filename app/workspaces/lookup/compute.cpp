@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include "app/common/document/toy.h"
+#include "app/common/state.h"
 #include "core/rotary.h"
 #include "core/scores/score.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -5,9 +5,12 @@
 
 #include "app/common/expr.h"
 #include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/text.h"
 #include "app/workspaces/lookup/view.h"
+#include "core/note.h"
 #include "core/tex.h"
 
 namespace attn::view {

@@ -5,8 +5,12 @@
 
 #include "app/common/format.h"
 #include "app/common/pair.h"
+#include "app/common/sheet.h"
+#include "app/common/state.h"
+#include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/text.h"
 #include "app/workspaces/lookup/view.h"
+#include "core/spec_arrays.h"
 
 namespace attn::view {
 namespace {

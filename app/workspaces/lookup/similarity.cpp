@@ -5,6 +5,9 @@
 #include "app/common/format.h"
 #include "app/common/pair.h"
 #include "app/common/pair_grid.h"
+#include "app/common/sheet.h"
+#include "app/common/state.h"
+#include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/view.h"
 #include "core/metrics.h"
 

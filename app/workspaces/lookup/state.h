@@ -8,7 +8,7 @@
 
 #include "app/common/describe.h"
 #include "app/common/names.h"
-#include "app/common/state.h"
+#include "app/common/slots.h"
 #include "core/lookup.h"
 
 namespace attn::view {

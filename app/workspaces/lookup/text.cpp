@@ -4,6 +4,7 @@
 
 #include "app/common/format.h"
 #include "app/common/pair.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/lookup/compute.h"
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/common/state.h"
+#include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/text.h"
 
 namespace attn::view {

@@ -10,8 +10,8 @@
 #include "app/common/plot.h"
 #include "app/common/readout.h"
 #include "app/common/text.h"
-#include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/state.h"
+#include "core/matrix_view.h"
 
 namespace attn::view {
 

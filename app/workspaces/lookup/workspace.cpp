@@ -10,6 +10,7 @@
 #include "app/common/pair.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/lookup/actions.h"
+#include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/text.h"
 #include "app/workspaces/lookup/view.h"
 #include "core/stopwatch.h"

@@ -5,6 +5,8 @@
 #include "app/common/apart.h"
 #include "app/common/format.h"
 #include "app/common/text.h"
+#include "app/workspaces/masks/conventions.h"
+#include "app/workspaces/masks/long.h"
 #include "app/workspaces/masks/view_parts.h"
 #include "core/metrics.h"
 

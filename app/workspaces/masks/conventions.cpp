@@ -8,6 +8,7 @@
 #include "app/common/apart.h"
 #include "app/common/document/mask_rules.h"
 #include "app/common/format.h"
+#include "app/workspaces/masks/long.h"
 #include "app/workspaces/masks/view_parts.h"
 
 namespace attn::view {

@@ -6,10 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "app/workspaces/masks/state.h"
 #include "core/mask_conventions.h"
 
 namespace attn::view {
+
+struct AppState;
 
 /// THE table of conventions: what other programs do with a mask.
 struct ConventionInfo {

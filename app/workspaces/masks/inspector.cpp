@@ -6,9 +6,14 @@
 #include "app/common/document/mask_rules.h"
 #include "app/common/expr.h"
 #include "app/common/format.h"
+#include "app/common/sheet.h"
 #include "app/workspaces/masks/conventions.h"
 #include "app/workspaces/masks/long.h"
 #include "app/workspaces/masks/view.h"
+#include "core/masks.h"
+#include "core/note.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

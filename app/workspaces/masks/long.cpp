@@ -1,7 +1,12 @@
 #include "app/workspaces/masks/long.h"
 
+#include "app/common/sheet.h"
 #include "app/workspaces/masks/actions.h"
+#include "app/workspaces/masks/conventions.h"
 #include "app/workspaces/masks/view_parts.h"
+#include "core/call.h"
+#include "core/engine.h"
+#include "core/spec_arrays.h"
 
 namespace attn::view {
 namespace {

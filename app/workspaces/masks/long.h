@@ -6,11 +6,15 @@
 
 #include "app/common/action.h"
 #include "app/common/map/cells.h"
-#include "app/common/request.h"
-#include "app/workspaces/masks/conventions.h"
 #include "app/workspaces/masks/view.h"
 
+namespace attn {
+struct ConventionResult;
+}  // namespace attn
+
 namespace attn::view {
+
+struct ConventionScores;
 
 /// What the mask is laid over where the document's trace has no stages, being of too many pairs: of every head, by a job.
 /// No mask changes it: while one is painted it stays.

@@ -10,8 +10,8 @@
 #include "app/common/document/mask_code.h"
 #include "app/common/names.h"
 #include "app/common/pair.h"
-#include "app/common/state.h"
-#include "core/tensor.h"
+#include "app/common/slots.h"
+#include "core/sizes.h"
 
 namespace attn::view {
 

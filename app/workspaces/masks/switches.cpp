@@ -2,6 +2,7 @@
 
 #include "app/common/document/mask_rules.h"
 #include "app/common/format.h"
+#include "app/common/map/cells.h"
 #include "app/workspaces/masks/view_parts.h"
 
 namespace attn::view {

@@ -4,7 +4,9 @@
 
 #include "app/common/document/mask_rules.h"
 #include "app/common/format.h"
+#include "app/common/sheet.h"
 #include "app/common/text.h"
+#include "app/workspaces/masks/long.h"
 #include "app/workspaces/masks/view_parts.h"
 
 namespace attn::view {

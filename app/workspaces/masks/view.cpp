@@ -6,7 +6,11 @@
 
 #include "app/common/document/mask_rules.h"
 #include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/masks/long.h"
 #include "app/workspaces/masks/view_parts.h"
+#include "core/mask_conventions.h"
+#include "core/masks.h"
 
 namespace attn::view {
 namespace {

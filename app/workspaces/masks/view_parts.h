@@ -4,10 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "app/workspaces/masks/long.h"
 #include "app/workspaces/masks/view.h"
 
 namespace attn::view {
+
+struct MasksLong;
 
 // Parts of build_masks_view().
 

@@ -4,10 +4,15 @@
 #include <optional>
 #include <string>
 
+#include "app/common/action.h"
 #include "app/common/document/opened.h"
-#include "app/common/request.h"
+#include "app/common/opener.h"
 #include "app/common/set_field.h"
 #include "app/workspaces/model/state.h"
+
+namespace attn {
+struct RunControl;
+}  // namespace attn
 
 namespace attn::view {
 

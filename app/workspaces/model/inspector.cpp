@@ -8,9 +8,15 @@
 #include "app/common/document/actions.h"
 #include "app/common/expr.h"
 #include "app/common/format.h"
+#include "app/common/request.h"
 #include "app/common/text.h"
+#include "app/workspaces/model/actions.h"
 #include "app/workspaces/model/view.h"
+#include "core/io/npy.h"
+#include "core/models/family.h"
+#include "core/spec_arrays.h"
 #include "core/tex.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

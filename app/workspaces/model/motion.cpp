@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/common/state.h"
+#include "app/workspaces/model/state.h"
+
 namespace attn::view {
 namespace {
 

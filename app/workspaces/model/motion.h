@@ -1,9 +1,10 @@
 #pragma once
 
-#include "app/common/state.h"
-#include "app/workspaces/model/state.h"
+#include "app/common/document/model_read.h"
 
 namespace attn::view {
+
+struct AppState;
 
 // After another text the miniatures, bars and answers go to their new numbers together. Only in a window, whose clock ticks:
 // a picture shows the numbers at once. Reduced motion changes at once.

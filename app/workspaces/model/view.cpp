@@ -11,10 +11,18 @@
 #include "app/common/document/model_place.h"
 #include "app/common/document/model_text.h"
 #include "app/common/format.h"
+#include "app/common/request.h"
+#include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/common/vocabulary.h"
+#include "app/workspaces/model/actions.h"
+#include "core/io/npy.h"
+#include "core/models/cache.h"
+#include "core/models/family.h"
 #include "core/models/known_models.h"
 #include "core/rng.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -8,7 +8,15 @@
 #include "app/common/grid.h"
 #include "app/common/inspector.h"
 #include "app/common/painter.h"
-#include "app/workspaces/model/actions.h"
+#include "core/models/model_stages.h"
+
+namespace attn::view {
+struct ModelRead;
+}  // namespace attn::view
+
+namespace attn {
+struct LogitPart;
+}  // namespace attn
 
 namespace attn::view {
 

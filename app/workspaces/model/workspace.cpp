@@ -14,6 +14,7 @@
 #include "app/workspaces/model/actions.h"
 #include "app/workspaces/model/motion.h"
 #include "app/workspaces/model/view.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -3,8 +3,13 @@
 #include <optional>
 #include <vector>
 
+#include "app/common/action.h"
 #include "app/common/set_field.h"
 #include "app/workspaces/numerics/state.h"
+
+namespace attn {
+struct RunControl;
+}  // namespace attn
 
 namespace attn::view {
 

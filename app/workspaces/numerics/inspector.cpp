@@ -4,10 +4,14 @@
 #include <fmt/ranges.h>
 
 #include "app/common/format.h"
+#include "app/common/set_field.h"
+#include "app/common/state.h"
 #include "app/workspaces/numerics/row.h"
 #include "app/workspaces/numerics/text.h"
 #include "app/workspaces/numerics/view.h"
+#include "core/note.h"
 #include "core/tex.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

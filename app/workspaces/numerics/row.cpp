@@ -6,6 +6,9 @@
 
 #include "app/common/format.h"
 #include "app/common/sheet.h"
+#include "app/common/state.h"
+#include "app/workspaces/numerics/state.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

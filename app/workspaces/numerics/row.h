@@ -5,10 +5,11 @@
 #include <string_view>
 #include <vector>
 
-#include "app/workspaces/numerics/state.h"
 #include "core/result.h"
 
 namespace attn::view {
+
+struct AppState;
 
 // The row that softmax is given.
 

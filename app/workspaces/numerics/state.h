@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/common/names.h"
-#include "app/common/state.h"
+#include "app/common/slots.h"
 #include "core/numerics.h"
 #include "core/result.h"
 

@@ -6,6 +6,8 @@
 
 #include "app/common/format.h"
 #include "app/workspaces/numerics/view.h"
+#include "core/stages.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

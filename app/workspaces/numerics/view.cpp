@@ -7,10 +7,13 @@
 
 #include "app/common/format.h"
 #include "app/common/logits.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
+#include "app/workspaces/numerics/actions.h"
 #include "app/workspaces/numerics/row.h"
 #include "app/workspaces/numerics/text.h"
 #include "core/tex.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -5,10 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "app/common/document/actions.h"
 #include "app/common/inspector.h"
 #include "app/common/plot.h"
-#include "app/workspaces/numerics/actions.h"
+#include "app/workspaces/numerics/state.h"
 
 namespace attn::view {
 

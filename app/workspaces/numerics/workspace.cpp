@@ -9,6 +9,7 @@
 #include "app/workspaces/numerics/text.h"
 #include "app/workspaces/numerics/view.h"
 #include "core/stopwatch.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "app/common/state.h"
+#include "app/common/slots.h"
 #include "core/positions.h"
 
 namespace attn::view {

@@ -11,6 +11,8 @@
 #include "app/common/arithmetic.h"
 #include "app/common/format.h"
 #include "app/common/memo.h"
+#include "app/common/state.h"
+#include "core/note.h"
 #include "core/scores/score.h"
 #include "core/tex.h"
 

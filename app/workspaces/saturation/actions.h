@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "app/common/action.h"
 #include "app/common/set_field.h"
 #include "app/workspaces/saturation/state.h"
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/common/state.h"
 #include "app/workspaces/saturation/actions.h"
 #include "app/workspaces/saturation/parts.h"
 #include "app/workspaces/saturation/text.h"

@@ -3,9 +3,11 @@
 #include <cmath>
 
 #include "app/common/format.h"
+#include "app/common/keys.h"
 #include "app/workspaces/saturation/actions.h"
 #include "app/workspaces/saturation/parts.h"
 #include "app/workspaces/saturation/text.h"
+#include "core/shape.h"
 
 namespace attn::view {
 namespace {

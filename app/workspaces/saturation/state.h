@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "app/common/state.h"
+#include "app/common/slots.h"
 #include "core/saturation.h"
 #include "core/saturation_gradients.h"
 

@@ -4,9 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/chain_rule.h"
 #include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "core/masks.h"
+#include "core/spec_arrays.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -4,7 +4,11 @@
 #include <fmt/ranges.h>
 
 #include "app/common/format.h"
+#include "app/common/state.h"
 #include "app/workspaces/step/grids.h"
+#include "app/workspaces/step/view.h"
+#include "core/large/map_input.h"
+#include "core/spec_arrays.h"
 
 namespace attn::view {
 namespace {

@@ -8,11 +8,14 @@
 #include "app/common/document/solve.h"
 #include "app/common/document/toy.h"
 #include "app/common/format.h"
+#include "app/common/sheet.h"
 #include "app/common/typed.h"
 #include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/sources.h"
 #include "app/workspaces/step/view.h"
+#include "core/scores/score.h"
 #include "core/text.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

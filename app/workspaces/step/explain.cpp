@@ -6,8 +6,14 @@
 #include <cmath>
 
 #include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/workspaces/step/explain_parts.h"
+#include "core/note.h"
+#include "core/scores/score.h"
+#include "core/spec_arrays.h"
 #include "core/tex.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

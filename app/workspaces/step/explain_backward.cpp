@@ -9,9 +9,13 @@
 
 #include "app/common/document/loss.h"
 #include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/common/state.h"
+#include "app/workspaces/step/explain.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "core/dropout.h"
 #include "core/gradient_tex.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

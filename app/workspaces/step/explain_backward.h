@@ -1,8 +1,11 @@
 #pragma once
 
-#include "app/workspaces/step/explain.h"
+#include "app/common/expr.h"
 
 namespace attn::view {
+
+struct AppState;
+struct CellRef;
 
 /// ∂L/∂cell: the chain rule with its numbers. `cell` must have a gradient (gradient_at). Where it has
 /// steps, the last one's result is what the gradients hold, rounded to float.

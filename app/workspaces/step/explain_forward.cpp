@@ -2,16 +2,20 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/chain_rule.h"
 #include "app/common/document/toy.h"
 #include "app/common/format.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "app/workspaces/step/grids.h"
 #include "core/dropout.h"
 #include "core/masks.h"
+#include "core/note.h"
 #include "core/rng.h"
 #include "core/softmax.h"
 #include "core/tex.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/chain_rule.h"
+#include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "core/qk_norm.h"
 

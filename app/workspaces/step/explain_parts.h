@@ -6,8 +6,21 @@
 #include <utility>
 #include <vector>
 
-#include "app/common/sheet.h"
-#include "app/workspaces/step/explain.h"
+#include "app/common/expr.h"
+#include "core/spec.h"
+#include "core/stages.h"
+
+namespace attn::view {
+struct AppState;
+struct CellRef;
+struct Explanation;
+struct Step;
+}  // namespace attn::view
+
+namespace attn {
+struct AttentionSpec;
+struct Rope;
+}  // namespace attn
 
 namespace attn::view {
 

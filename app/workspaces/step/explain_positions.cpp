@@ -5,11 +5,17 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/chain_rule.h"
 #include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "core/bias.h"
+#include "core/note.h"
 #include "core/rotary.h"
+#include "core/scores/pair_rule.h"
 #include "core/scores/score.h"
+#include "core/spec_arrays.h"
 #include "core/tex.h"
 
 namespace attn::view {

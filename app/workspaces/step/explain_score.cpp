@@ -6,9 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/chain_rule.h"
 #include "app/common/format.h"
+#include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "core/scores/score.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -5,16 +5,24 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/chain_rule.h"
+#include "app/common/document/loss.h"
 #include "app/common/document/toy.h"
 #include "app/common/format.h"
+#include "app/common/state.h"
 #include "app/workspaces/step/explain_backward.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "app/workspaces/step/motion.h"
+#include "app/workspaces/step/state.h"
 #include "app/workspaces/step/view_parts.h"
+#include "core/masks.h"
 #include "core/metrics.h"
 #include "core/rng.h"
+#include "core/scores/score.h"
 #include "core/softmax.h"
+#include "core/spec_arrays.h"
 #include "core/tex.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -4,11 +4,14 @@
 
 #include "app/common/format.h"
 #include "app/common/row_range.h"
+#include "app/common/state.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/predict.h"
 #include "app/workspaces/step/view.h"
 #include "core/metrics.h"
 #include "core/rng.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -4,9 +4,10 @@
 #include <vector>
 
 #include "app/common/painter.h"
-#include "app/workspaces/step/state.h"
 
 namespace attn::view {
+
+struct AppState;
 
 // Small pictures of what every head has at the stage that is shown.
 

@@ -1,9 +1,12 @@
+#include <ranges>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "app/common/document/solve.h"
 #include "app/common/format.h"
+#include "app/common/map/map_cell.h"
+#include "app/common/state.h"
 #include "app/workspaces/step/explain.h"
 #include "app/workspaces/step/explain_backward.h"
 #include "app/workspaces/step/grids.h"
@@ -11,6 +14,8 @@
 #include "app/workspaces/step/sources.h"
 #include "app/workspaces/step/view.h"
 #include "app/workspaces/step/view_parts.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -3,9 +3,11 @@
 #include <memory>
 
 #include "app/common/map/cells.h"
-#include "app/common/state.h"
 
 namespace attn::view {
+
+struct AppState;
+struct Document;
 
 /// Step has no numbers of its stage, the map that Large has does: the inspector is the map's.
 bool is_map_alone(const AppState& state);

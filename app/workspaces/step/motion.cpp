@@ -4,6 +4,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "app/common/state.h"
 #include "app/workspaces/step/view.h"
 
 namespace attn::view {

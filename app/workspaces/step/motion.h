@@ -7,6 +7,8 @@
 
 namespace attn::view {
 
+struct AppState;
+
 // A switch of head, scaling, mask or temperature morphs the matrix of the stage that is shown: each number, and its colour
 // with it, goes to what it is now. Only in a window, whose clock ticks: a picture shows what is. What is dragged or typed, and
 // reduced motion, change at once.

@@ -6,11 +6,15 @@
 #include <fmt/format.h>
 
 #include "app/common/document/edits.h"
+#include "app/common/document/opened.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
+#include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/view.h"
 #include "core/metrics.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -4,9 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "app/workspaces/step/actions.h"
+#include "app/common/action.h"
+#include "core/role.h"
 
 namespace attn::view {
+
+struct AppState;
 
 // Predict, then reveal: one row of a stage is guessed before the canvas shows the stage.
 

@@ -5,13 +5,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/document/opened.h"
 #include "app/common/format.h"
 #include "app/common/row_range.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/step/attention_text.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/sources.h"
 #include "app/workspaces/step/view.h"
+#include "core/masks.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -6,9 +6,10 @@
 
 #include "app/common/cell.h"
 #include "app/common/theme.h"
-#include "app/workspaces/step/state.h"
 
 namespace attn::view {
+
+struct AppState;
 
 // The sentence above the canvas: a chip for each word, shaded by how much the query that is looked at attends to it,
 // and the same in words. The story is told step by step: up to the masked scores no weight is known yet.

@@ -4,11 +4,15 @@
 #include <fmt/ranges.h>
 
 #include "app/common/format.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/step/explain_parts.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/view.h"
 #include "app/workspaces/step/view_parts.h"
+#include "core/scores/score.h"
+#include "core/spec_arrays.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

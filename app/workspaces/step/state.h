@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/common/cell.h"
-#include "app/common/state.h"
+#include "app/common/slots.h"
 
 namespace attn::view {
 

@@ -7,7 +7,9 @@
 
 #include "app/common/document/chain_rule.h"
 #include "app/common/document/effect.h"
+#include "app/common/document/opened.h"
 #include "app/common/format.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/step/attention_text.h"
 #include "app/workspaces/step/grids.h"
@@ -15,9 +17,12 @@
 #include "app/workspaces/step/predict.h"
 #include "app/workspaces/step/view_parts.h"
 #include "core/given.h"
+#include "core/large/map_input.h"
 #include "core/metrics.h"
+#include "core/scores/score.h"
 #include "core/tex.h"
 #include "core/text.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -9,6 +9,7 @@
 #include "app/common/document/loss.h"
 #include "app/common/document/model_place.h"
 #include "app/common/document/model_text.h"
+#include "app/common/document/preset.h"
 #include "app/common/grid.h"
 #include "app/common/inspector.h"
 #include "app/common/map/state.h"

@@ -4,9 +4,11 @@
 #include <vector>
 
 #include "app/common/grid.h"
-#include "app/workspaces/step/view.h"
 
 namespace attn::view {
+
+struct Document;
+struct StepView;
 
 // Parts of build_step_view(): canvas.cpp, and what it asks of view.cpp.
 

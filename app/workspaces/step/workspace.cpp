@@ -11,6 +11,7 @@
 #include "app/common/fields.h"
 #include "app/common/map/actions.h"
 #include "app/common/map/inspector.h"
+#include "app/common/map/map_cell.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/grids.h"
@@ -18,6 +19,9 @@
 #include "app/workspaces/step/motion.h"
 #include "app/workspaces/step/predict.h"
 #include "app/workspaces/step/view.h"
+#include "core/large/weight_map.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -4,8 +4,17 @@
 #include <optional>
 #include <string>
 
+#include "app/common/action.h"
 #include "app/common/set_field.h"
 #include "app/workspaces/tensors/state.h"
+
+namespace attn::view {
+struct Document;
+}  // namespace attn::view
+
+namespace attn {
+struct RunControl;
+}  // namespace attn
 
 namespace attn::view {
 

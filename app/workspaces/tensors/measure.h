@@ -4,10 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "app/common/document/document.h"
-#include "core/io/array_stats.h"
+#include "core/sizes.h"
 
 namespace attn::view {
+
+struct Document;
 
 /// One array as its file's header names it; nothing of its numbers.
 struct TensorRow {

@@ -6,6 +6,8 @@
 
 #include "app/common/format.h"
 #include "app/common/lower_case.h"
+#include "app/workspaces/tensors/measure.h"
+#include "core/io/array_stats.h"
 
 namespace attn::view {
 namespace {

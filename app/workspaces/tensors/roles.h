@@ -4,9 +4,15 @@
 #include <string>
 
 #include "app/common/document/reading.h"
-#include "app/workspaces/tensors/measure.h"
+
+namespace attn {
+struct ArrayStats;
+}  // namespace attn
 
 namespace attn::view {
+
+struct TensorListing;
+struct TensorRow;
 
 /// A role and why; nothing is done with it until a person takes it.
 struct RoleProposal {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "app/common/names.h"
-#include "app/common/state.h"
-#include "core/tensor.h"
+#include "app/common/slots.h"
+#include "core/sizes.h"
 
 namespace attn {
 struct ArrayStats;

@@ -10,7 +10,11 @@
 #include "app/common/document/head_axes.h"
 #include "app/common/format.h"
 #include "app/common/lower_case.h"
+#include "app/common/sheet.h"
+#include "app/common/state.h"
+#include "app/workspaces/tensors/measure.h"
 #include "app/workspaces/tensors/roles.h"
+#include "core/io/array_stats.h"
 #include "core/rng.h"
 #include "core/text.h"
 

@@ -8,9 +8,10 @@
 #include "app/common/keys.h"
 #include "app/common/painter.h"
 #include "app/workspaces/tensors/actions.h"
-#include "app/workspaces/tensors/measure.h"
 
 namespace attn::view {
+
+struct TensorRow;
 
 /// One of reading_options() as it is chosen.
 struct TensorOption {

@@ -15,6 +15,7 @@
 #include "app/workspaces/tensors/measure.h"
 #include "app/workspaces/tensors/roles.h"
 #include "app/workspaces/tensors/view.h"
+#include "core/io/array_stats.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/json.h"
 #include "core/text.h"

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "app/common/state.h"
+#include "app/common/slots.h"
 #include "core/result.h"
-#include "core/tensor.h"
+#include "core/sizes.h"
 
 namespace attn::view {
 

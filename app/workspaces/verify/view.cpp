@@ -5,7 +5,10 @@
 
 #include "app/common/format.h"
 #include "app/common/pair_grid.h"
+#include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

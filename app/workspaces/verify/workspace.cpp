@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <new>
+
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
@@ -9,6 +11,7 @@
 #include "app/workspaces/verify/view.h"
 #include "core/cast.h"
 #include "core/text.h"
+#include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {

@@ -7,6 +7,7 @@
 #include "core/io/array_memory.h"
 #include "core/io/arrays/formats.h"
 #include "core/io/arrays/mapped.h"
+#include "core/shape.h"
 #include "core/text.h"
 
 // A protocol buffer: fields of (number << 3 | wire type) and a value. Source: onnx/onnx.proto3, ModelProto, GraphProto, TensorProto;

@@ -9,6 +9,7 @@
 #include "core/io/arrays/mapped.h"
 #include "core/io/pickle.h"
 #include "core/io/zip_file.h"
+#include "core/shape.h"
 #include "core/stop.h"
 #include "core/text.h"
 

@@ -11,6 +11,7 @@
 #include "core/io/arrays/formats.h"
 #include "core/io/arrays/mapped.h"
 #include "core/io/json.h"
+#include "core/shape.h"
 #include "core/stop.h"
 #include "core/text.h"
 

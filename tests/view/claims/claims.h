@@ -12,10 +12,14 @@
 #include <string_view>
 #include <vector>
 
+#include "app/common/cell.h"
 #include "app/common/state.h"
-#include "core/tensor.h"
+#include "core/matrix_view.h"
+#include "core/stages.h"
 
 namespace attn::view {
+
+struct AppState;
 
 inline constexpr double kClaimMemory = 16e9;  // of the machine, in bytes
 using Rows = MatrixView<const float>;

@@ -12,7 +12,10 @@
 #include <set>
 #include <unordered_set>
 
+#include "app/workspaces/heads/actions.h"
 #include "attn_tree.h"
+#include "core/io/array_stats.h"
+#include "core/masks.h"
 #include "tests/view/claims/said.h"
 #include "tests/view/claims/states.h"
 #include "tests/view/swept_sample.h"

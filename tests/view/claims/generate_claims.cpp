@@ -3,7 +3,9 @@
 #include <numeric>
 
 #include "app/common/format.h"
+#include "app/common/keys.h"
 #include "app/workspaces/generate/view.h"
+#include "core/io/npy.h"
 #include "core/rng.h"
 #include "tests/view/claims/claims.h"
 

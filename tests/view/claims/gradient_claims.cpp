@@ -2,8 +2,10 @@
 
 #include <numeric>
 
+#include "app/common/sheet.h"
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/state.h"
+#include "core/call.h"
 #include "core/masks.h"
 #include "tests/view/claims/claims.h"
 

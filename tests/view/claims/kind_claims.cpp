@@ -2,11 +2,13 @@
 
 #include "app/common/document/mask_rules.h"
 #include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/online.h"
 #include "app/workspaces/kinds/state.h"
 #include "app/workspaces/masks/conventions.h"
+#include "core/heads/all.h"
 #include "tests/view/claims/claims.h"
 
 namespace attn::view {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/learn/state.h"
 #include "app/workspaces/learn/text.h"

@@ -1,6 +1,7 @@
 // What a query reads of a memory, and of the document's tokens.
 
 #include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/state.h"
 #include "app/workspaces/lookup/view.h"

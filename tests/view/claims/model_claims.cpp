@@ -1,7 +1,10 @@
 // Whole model: what it predicts, what adds most, how long the residual becomes; computed again from its run.
 
+#include "app/common/keys.h"
 #include "app/common/text.h"
+#include "app/workspaces/model/state.h"
 #include "app/workspaces/model/view.h"
+#include "core/io/npy.h"
 #include "tests/view/claims/claims.h"
 
 namespace attn::view {

@@ -3,12 +3,14 @@
 #include <numeric>
 
 #include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/workspaces/cost/state.h"
 #include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/numerics/row.h"
 #include "app/workspaces/numerics/state.h"
 #include "app/workspaces/positions/view.h"
 #include "core/numerics.h"
+#include "core/train/task_table.h"
 #include "tests/view/claims/claims.h"
 
 namespace attn::view {

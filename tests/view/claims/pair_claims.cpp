@@ -5,12 +5,18 @@
 #include "app/common/document/heads.h"
 #include "app/common/document/swept.h"
 #include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/compare/reach.h"
+#include "app/workspaces/compare/state.h"
+#include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/view.h"
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/online.h"
+#include "core/io/npy.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 #include "tests/view/claims/claims.h"
 
 namespace attn::view {

@@ -1,5 +1,6 @@
 // Numbers that stand alone in tooltips and lines: sizes, settings, formulas with their result.
 
+#include "app/common/document/document.h"
 #include "app/workspaces/cost/state.h"
 #include "app/workspaces/cost/view.h"
 #include "app/workspaces/kinds/compute.h"
@@ -11,7 +12,10 @@
 #include "app/workspaces/numerics/state.h"
 #include "app/workspaces/positions/view.h"
 #include "app/workspaces/saturation/state.h"
+#include "app/workspaces/tensors/measure.h"
 #include "app/workspaces/tensors/view.h"
+#include "core/io/array_stats.h"
+#include "core/io/npy.h"
 #include "core/numerics.h"
 #include "tests/view/claims/claims.h"
 

@@ -2,7 +2,9 @@
 
 #include <regex>
 #include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/workspaces/step/attention_text.h"
+#include "core/masks.h"
 #include "tests/view/claims/claims.h"
 
 namespace attn::view {

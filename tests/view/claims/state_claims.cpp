@@ -12,8 +12,10 @@
 #include "app/workspaces/numerics/state.h"
 #include "app/workspaces/tensors/measure.h"
 #include "app/workspaces/tensors/state.h"
+#include "core/io/array_stats.h"
 #include "core/masks.h"
 #include "core/numerics.h"
+#include "core/train/task_table.h"
 #include "tests/view/claims/claims.h"
 
 namespace attn::view {

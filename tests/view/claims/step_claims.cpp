@@ -2,9 +2,14 @@
 
 #include "app/common/document/effect.h"
 #include "app/common/sheet.h"
+#include "app/common/state.h"
+#include "app/workspaces/exercises/state.h"
 #include "app/workspaces/exercises/view.h"
 #include "app/workspaces/step/attention_text.h"
 #include "app/workspaces/step/grids.h"
+#include "core/large/map_input.h"
+#include "core/scores/score.h"
+#include "core/train/task_table.h"
 #include "tests/view/claims/claims.h"
 
 namespace attn::view {

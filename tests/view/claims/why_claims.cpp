@@ -1,5 +1,6 @@
 // Saturation: what ÷√d_k does to softmax and to gradients.
 
+#include "app/common/state.h"
 #include "app/workspaces/saturation/state.h"
 #include "tests/view/claims/claims.h"
 

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "app/common/document/opened.h"
 #include "core/io/file.h"
 
 // The work that is not saved lies in the browser's local storage, under the page's address: one, of the page used last.

@@ -1,7 +1,9 @@
 #include <png.h>
 
+#include "app/common/exercise/exercise.h"
 #include "app/figures/figure.h"
 #include "app/figures/sheet_pdf.h"
+#include "core/tensor.h"
 
 // cairo, which draws PDF and PNG elsewhere, is as large as the rest of a page: there figures are SVG, and a browser prints them.
 

@@ -8,6 +8,7 @@
 #pragma clang diagnostic pop
 
 #include "app/fonts/fonts.h"
+#include "core/stages.h"
 #include "core/text.h"
 
 namespace attn::figures {

@@ -8,6 +8,9 @@
 
 #include "app/fonts/fonts.h"
 #include "app/fonts/script.h"
+#include "core/matrix_view.h"
+#include "core/shape.h"
+#include "core/stages.h"
 
 /// A line as the browser's canvas sets it: it shapes and orders every script, in the fonts that its machine has.
 struct _PangoLayout {

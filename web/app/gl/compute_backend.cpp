@@ -1,5 +1,7 @@
 #include "app/gl/compute_backend.h"
 
+#include "core/call.h"
+
 namespace attn::gl {
 namespace {
 

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/shape.h"
+
 // The window is the page's canvas; page.js makes it as large as the page.
 
 namespace attn::gl {

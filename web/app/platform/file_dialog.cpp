@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "app/common/document/opened.h"
+
 namespace attn {
 namespace {
 

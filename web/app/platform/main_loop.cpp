@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "app/gl/window.h"
+
 namespace attn {
 namespace {
 

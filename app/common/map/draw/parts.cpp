@@ -5,6 +5,7 @@
 #include "app/common/draw/heading.h"
 #include "app/common/draw/items.h"
 #include "app/common/map/camera.h"
+#include "app/common/map/map_cell.h"
 
 namespace attn::ui {
 namespace {

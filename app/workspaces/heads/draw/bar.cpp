@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include "app/common/document/intervention_actions.h"
+#include "app/common/document/swept.h"
 #include "app/common/draw/open_model.h"
 #include "app/common/format.h"
+#include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/draw/parts.h"
 
 namespace attn::ui {

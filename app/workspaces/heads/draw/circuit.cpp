@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include "app/common/document/swept.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid_set.h"
 #include "app/common/draw/items.h"
 #include "app/common/map/draw/parts.h"
+#include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/draw/parts.h"
 
 namespace attn::ui {

@@ -1,5 +1,7 @@
 #include "app/common/document/requests.h"
+#include "app/common/document/swept.h"
 #include "app/common/draw/draw.h"
+#include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/draw/parts.h"
 
 namespace attn::ui {

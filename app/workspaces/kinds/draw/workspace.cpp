@@ -1,4 +1,5 @@
 #include "app/workspaces/kinds/draw/parts.h"
+#include "app/workspaces/kinds/state.h"
 
 namespace attn::ui {
 namespace {

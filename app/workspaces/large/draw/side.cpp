@@ -8,6 +8,7 @@
 #include "app/common/draw/text_fields.h"
 #include "app/common/draw/typing.h"
 #include "app/common/map/camera.h"
+#include "app/common/map/map_cell.h"
 #include "app/workspaces/large/draw/panel.h"
 
 namespace attn::ui {

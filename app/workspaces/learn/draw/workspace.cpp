@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/common/document/heads.h"
+#include "app/common/document/opened.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid.h"
 #include "app/common/draw/grid_set.h"

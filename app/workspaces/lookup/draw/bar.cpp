@@ -1,4 +1,5 @@
 #include "app/workspaces/lookup/actions.h"
+#include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/draw/parts.h"
 
 namespace attn::ui {

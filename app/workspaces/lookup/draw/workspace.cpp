@@ -1,4 +1,5 @@
 #include "app/common/draw/groups.h"
+#include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/draw/parts.h"
 
 namespace attn::ui {

@@ -2,6 +2,7 @@
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/grid_set.h"
 #include "app/common/draw/items.h"
+#include "app/common/map/map_cell.h"
 #include "app/workspaces/masks/draw/parts.h"
 
 namespace attn::ui {

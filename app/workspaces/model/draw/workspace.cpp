@@ -13,6 +13,7 @@
 #include "app/common/draw/open_model.h"
 #include "app/common/draw/parts.h"
 #include "app/common/draw/word_field.h"
+#include "app/workspaces/model/actions.h"
 #include "app/workspaces/model/view.h"
 
 namespace attn::ui {

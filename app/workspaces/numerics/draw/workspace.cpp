@@ -10,6 +10,7 @@
 #include "app/common/draw/parts.h"
 #include "app/common/draw/plot.h"
 #include "app/common/format.h"
+#include "app/workspaces/numerics/actions.h"
 #include "app/workspaces/numerics/view.h"
 
 namespace attn::ui {

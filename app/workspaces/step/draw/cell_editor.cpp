@@ -3,6 +3,7 @@
 #include "app/common/draw/items.h"
 #include "app/common/draw/still.h"
 #include "app/common/draw/text_fields.h"
+#include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/draw/canvas.h"
 
 namespace attn::ui {

@@ -1,5 +1,7 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/items.h"
+#include "app/common/sheet.h"
+#include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/draw/canvas.h"
 
 namespace attn::ui {

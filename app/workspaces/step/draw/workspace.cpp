@@ -4,6 +4,7 @@
 #include "app/common/draw/parts.h"
 #include "app/common/draw/typing.h"
 #include "app/common/map/draw/parts.h"
+#include "app/common/map/map_cell.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/step/draw/canvas.h"
 #include "app/workspaces/step/draw/heading.h"

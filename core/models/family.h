@@ -1,0 +1,137 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "core/models/activation.h"
+#include "core/sizes.h"
+
+namespace attn {
+
+// THE table of model families: what config.json does not say, and the names of tensors.
+
+enum class Norm : std::uint8_t {
+    layer,  // (x − mean) / √(variance + ε) · weight + bias; Ba et al. 2016, arXiv:1607.06450
+    rms     // x / √(mean of squares + ε) · weight; Zhang & Sennrich 2019, arXiv:1910.07467
+};
+
+/// How a model is told where a token stands.
+enum class Positions : std::uint8_t {
+    none,
+    learned,  // a row of a table is added
+    waves,  // sines and cosines are added: Vaswani et al. 2017, §3.5, all sines before all cosines
+    rope,   // queries and keys turn
+    distances  // a number for the distance from query to key is added to their score: Raffel et al. 2020, §2.1
+};
+
+/// What a model says in the end.
+enum class ReadOut : std::uint8_t {
+    none,
+    next_token,    // a logit for each token of the vocabulary, at every position
+    sentence,      // one vector of length 1 for the whole text
+    projected,     // the same, of one token's: the end's of a text, the class token's of an image
+    classes,       // a logit for each class of the image, made of the class token alone
+    token_classes  // a logit for each class, at every position: what each token is read as
+};
+
+/// The names of a family's tensors, {} for the layer; weight and bias are these with ".weight" and ".bias". "": it has none.
+struct TensorNames {
+    std::string_view prefix = {};  // may stand before all but read_out
+    std::string_view embedding = {}, positions = {}, kinds = {}, embedding_norm = {};
+    // of images, in place of the embedding: the vector of the class token, and torch's convolution that reads a patch. The
+    // class token and the positions of images have no ".weight" at their end.
+    std::string_view class_token = {}, patches = {};
+    std::string_view distillation_token = {};  // DeiT's second one
+    std::string_view attention_norm = {}, qkv = {}, q = {}, k = {}, v = {}, q_norm = {},
+                     k_norm = {}, sinks = {};
+    std::string_view out = {}, residual = {};
+    std::string_view mlp_norm = {}, gate = {}, up = {}, down = {};
+    // of what attention and the MLP give, before it is added: a norm, a factor for each column
+    std::string_view attention_out_norm = {}, mlp_out_norm = {};
+    std::string_view attention_scale = {}, mlp_scale = {};
+    // of experts: gate, up and down have "[]" for the expert; or stand for all of them, [expert, in, out]
+    std::string_view router = {};
+    std::string_view final_norm = {}, read_out = {};
+    std::string_view logit_scale = {};  // of a pair of towers: ln of what cosines are multiplied by
+    std::string_view distances =
+        {};  // of the first layer, for all: a row for each bucket of distances
+    std::string_view plain_up = {};  // in place of gate and up, where the configuration has no gate
+    // attention over what the other stack gave, between a block's own attention and its MLP
+    std::string_view cross_norm = {}, cross_q = {}, cross_k = {}, cross_v = {}, cross_out = {};
+};
+
+/// What a family makes of `sliding_window`.
+enum class WindowRule : std::uint8_t {
+    ignored,
+    if_declared,  // none where it is not said
+    always,       // `window_keys` where it is not said, none where it is null
+    switched,  // none unless `use_sliding_window`; then in the layers that `layer_types` or `max_window_layers` say
+    by_layer   // in the layers that `layer_types` says; else in all but each `window_pattern`th
+};
+
+/// Which biases projections have.
+enum class BiasRule : std::uint8_t {
+    as_stored,
+    none,
+    of_qkv,       // of queries, keys and values alone
+    if_declared,  // by `attention_bias` or `mlp_bias`; none where it is not said
+    default_true  // by the same; all where it is not said
+};
+
+/// In which order one matrix has the columns of q, k and v.
+enum class QkvOrder : std::uint8_t {
+    parts,  // all of q, all of k, all of v
+    heads   // q, k and v of each head
+};
+
+/// What one hidden number of a gated MLP is made of.
+enum class Gated : std::uint8_t {
+    apart,   // matrices of their own: activation(gate) · up
+    halves,  // the same; the columns of one matrix are gate, then up
+    clamped  // columns in turns: g = min(gate, 7), u = up from −7 to 7: g / (1 + e^(−1.702 g)) · (u + 1), of gpt-oss
+};
+
+struct ModelFamily {
+    std::string_view key = {};   // "gpt2": `model_type` of config.json
+    std::string_view text = {};  // "GPT-2"
+    std::string_view epsilon_key = "layer_norm_eps";
+    double epsilon = 1e-12;  // where it is not said
+    Index kv_heads = 0;      // the same; 0: as many as query heads
+    Index head_width = 0;    // the same, of those that turn; 0: width / heads
+    WindowRule window = WindowRule::ignored;
+    Index window_keys = 4096, window_pattern = 2;
+    Norm norm = Norm::layer;
+    bool norms_after = false;    // the sum is normalised, not what goes into attention and MLP
+    bool norms_add_one = false;  // a norm's weights are stored less 1
+    bool joined_norms = false;   // queries and keys are normalised over all heads together
+    BiasRule attention_biases = BiasRule::as_stored, mlp_biases = BiasRule::as_stored;
+    QkvOrder qkv_order = QkvOrder::parts;
+    Gated gated = Gated::apart;
+    bool embedding_root = false;   // the embedding is multiplied by √width
+    bool embedding_twice = false;  // the embedding is multiplied by 2
+    double query_scalar = 0.0;  // scores are divided by its root, where it is not said; 0: by √d_k
+    double score_cap = 0.0, logit_cap = 0.0;  // where it is not said; 0: none
+    Positions positions = Positions::learned;
+    bool after_padding = false;  // positions go on from `pad_token_id` (1 where it is not said)
+    double rope_base = 10000.0;  // where it is not said
+    bool partial_rope = false;   // a share of a head's columns may turn
+    double rope_share = 1.0;     // that share, where it is not said
+    bool window_ropes = false;   // layers with a window turn by a base of their own
+    bool tied = false;           // the same
+    Activation activation = Activation::gelu;
+    bool causal = false;
+    bool rows_are_inputs =
+        false;  // weights are stored [in, out], as TensorFlow and GPT-2 do; else torch's [out, in]
+    bool reads_images = false;  // its tokens are patches of an image, and a class token before them
+    ReadOut read_out = ReadOut::none;
+    TensorNames names = {};
+    // of a model of two stacks of blocks
+    std::string_view stack = {};          // what the stack is called: "encoder"
+    std::string_view section = {};        // the object of config.json that is about it
+    std::string_view defaults = {};       // JSON of what that has where it is not said
+    const ModelFamily* second = nullptr;  // the other one, of the same configuration and file
+};
+std::span<const ModelFamily> model_families();
+
+}  // namespace attn

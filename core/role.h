@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+
+namespace attn {
+
+/// The role colour used for a stage in formulas, headers, strips and curves. The last four are of things that are not part of
+/// attention: formats, methods.
+enum class Role : std::uint8_t {
+    input,
+    query,
+    key,
+    value,
+    score,
+    weight,
+    output,
+    first,
+    second,
+    third,
+    fourth
+};
+
+}  // namespace attn
