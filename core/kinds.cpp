@@ -241,8 +241,7 @@ Result<void> run_side(KindComputed& side) {
 
 OperationSpec operation_of(const AttentionKind& kind, std::uint64_t seed) {
     OperationSpec spec;
-    if (kind.operation != KindOperation::softmax)
-        spec.operation = static_cast<Operation>(static_cast<int>(kind.operation) - 1);
+    if (kind.operation != Operation::softmax) spec.operation = kind.operation;
     spec.chunk = kind.chunk;
     spec.latents = kind.latents;
     spec.state = kind.state;
@@ -250,9 +249,6 @@ OperationSpec operation_of(const AttentionKind& kind, std::uint64_t seed) {
     spec.seed = seed;
     return spec;
 }
-static_assert(static_cast<int>(KindOperation::differential) ==
-              static_cast<int>(Operation::differential) + 1);
-static_assert(static_cast<int>(KindOperation::chunked) == static_cast<int>(Operation::chunked) + 1);
 
 void note_pair(KindsDifference& found, Index i, Index j, double by) {
     const double size = std::abs(by);

@@ -18,21 +18,6 @@ namespace attn {
 // i query, j key, p_i position of query i.
 
 enum class KindPosition : std::uint8_t { none, rope_half, rope_interleaved, alibi };
-/// softmax: the row of scores through softmax, as attend() does. The others replace it: core/operations/.
-enum class KindOperation : std::uint8_t {
-    softmax,
-    chunked,
-    linear,
-    latents,
-    state_space,
-    linformer,
-    retention,
-    gated_linear,
-    gated_delta,
-    kda,
-    gated,
-    differential
-};
 /// document: the mask of the call that Q, K and V are of. From top_k on: sets of keys that a rule of core/key_sets.h makes from the
 /// side's own scores under that mask.
 enum class KindMask : std::uint8_t {
@@ -62,19 +47,17 @@ struct AttentionKind {
     KindMask mask = KindMask::document;
     Index window = 1;  // |p − j| ≤ window, where the mask is one
     Index keys = 3;    // that a query reads, where the mask is a rule's
-    KindOperation operation = KindOperation::softmax;
+    Operation operation = Operation::softmax;
     Index chunk = 2;    // chunked: keys at a time
     Index latents = 4;  // latents: learned queries
     Index state = 4;    // state_space: numbers of the state
     Index rank = 2;     // linformer: rows that replace all keys
 
     /// A recurrence on a matrix state.
-    bool recurs() const {
-        return operation >= KindOperation::retention && operation <= KindOperation::kda;
-    }
+    bool recurs() const { return operation >= Operation::retention && operation <= Operation::kda; }
     /// One in which a key replaces its value.
     bool replaces() const {
-        return operation == KindOperation::gated_delta || operation == KindOperation::kda;
+        return operation == Operation::gated_delta || operation == Operation::kda;
     }
     bool operator==(const AttentionKind&) const = default;
 };
@@ -119,9 +102,9 @@ struct KindComputed {
     MatrixView<const double> made_of(std::string_view key) const {
         return made[key].matrix(0, std::min(head, made[key].shape().h - 1));
     }
-    bool is_softmax() const { return kind.operation == KindOperation::softmax; }
+    bool is_softmax() const { return kind.operation == Operation::softmax; }
     /// Softmax over scores of pairs, in one go or in chunks.
-    bool has_scores() const { return is_softmax() || kind.operation == KindOperation::chunked; }
+    bool has_scores() const { return is_softmax() || kind.operation == Operation::chunked; }
     bool may(Index i, Index j) const { return allowed[i * weights().columns + j] != 0; }
 };
 

@@ -9,6 +9,7 @@
 
 #include "core/call.h"
 #include "core/cast.h"
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/operations/parts.h"
 #include "core/rng.h"
@@ -156,7 +157,8 @@ template struct OperationTraceOf<float>;
 template struct OperationTraceOf<double>;
 
 const OperationInfo& info(Operation operation) {
-    return operation_table()[static_cast<std::size_t>(operation)];
+    ATTN_CHECK(operation != Operation::softmax, "softmax has no row");
+    return operation_table()[static_cast<std::size_t>(operation) - 1];
 }
 
 std::optional<Operation> find_operation(std::string_view key) {

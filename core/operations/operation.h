@@ -24,7 +24,9 @@ namespace attn {
 // and one file beside this one.
 // T tokens, H heads; i query row, j key row, c column of V, M latents (of linformer rows), N states, C keys a chunk; d_ = gradient of.
 
+/// softmax: attention itself, the row of scores through softmax as attend() does; it has no row in the table.
 enum class Operation : std::uint8_t {
+    softmax,
     chunked,
     linear,
     latents,
@@ -38,7 +40,7 @@ enum class Operation : std::uint8_t {
     differential,
     selective
 };
-inline constexpr std::size_t kOperationCount = 12;
+inline constexpr std::size_t kOperationCount = 12;  // rows of operation_table()
 
 /// How Δ and A make Ā and B̄: both Ā = exp(ΔA); zoh: B̄ = (exp(ΔA) − 1)/A · B; euler: B̄ = ΔB (what Mamba runs).
 enum class Discretise : std::uint8_t { zoh, euler };
@@ -164,8 +166,9 @@ struct OperationInfo {
                                         const UpstreamD&, const RunControl&);
 };
 
-/// In the order of the enum.
+/// In the order of the enum, from `chunked` on.
 std::span<const OperationInfo, kOperationCount> operation_table();
+/// Not of softmax.
 const OperationInfo& info(Operation operation);
 /// By key; '_' and '-' are the same. nullopt when there is none.
 std::optional<Operation> find_operation(std::string_view key);

@@ -370,8 +370,7 @@ TEST_CASE("every pair of kinds can be computed on every sample, and says one tru
                      .result->whole()) {  // an operation that the document has no mask for
                 const bool turns = kinds_controls(now).b.position != KindPosition::none;
                 const bool narrow = now.document().size.d_k < 2;  // no pair of columns to turn
-                CHECK((kinds_controls(now).b.operation != KindOperation::softmax ||
-                       (turns && narrow)));
+                CHECK((kinds_controls(now).b.operation != Operation::softmax || (turns && narrow)));
                 continue;
             }
             CHECK(view.rows.size() >= 4);

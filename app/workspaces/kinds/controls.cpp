@@ -110,23 +110,21 @@ constexpr AttentionKind kFull{.mask = KindMask::full};
 constexpr AttentionKind kWindow{.mask = KindMask::window};
 constexpr AttentionKind kCausal{.mask = KindMask::causal};
 constexpr AttentionKind kSink{.sink = 0.0};
-constexpr AttentionKind kChunked{.operation = KindOperation::chunked};
+constexpr AttentionKind kChunked{.operation = Operation::chunked};
 constexpr AttentionKind kTopK{.mask = KindMask::top_k};
-constexpr AttentionKind kLinear{.mask = KindMask::full, .operation = KindOperation::linear};
+constexpr AttentionKind kLinear{.mask = KindMask::full, .operation = Operation::linear};
 constexpr AttentionKind kLatents{
-    .mask = KindMask::full, .operation = KindOperation::latents, .latents = 2};
-constexpr AttentionKind kStateSpace{.mask = KindMask::causal,
-                                    .operation = KindOperation::state_space};
+    .mask = KindMask::full, .operation = Operation::latents, .latents = 2};
+constexpr AttentionKind kStateSpace{.mask = KindMask::causal, .operation = Operation::state_space};
 
-constexpr AttentionKind kLinformer{.mask = KindMask::full, .operation = KindOperation::linformer};
+constexpr AttentionKind kLinformer{.mask = KindMask::full, .operation = Operation::linformer};
 
-constexpr AttentionKind kRetention{.mask = KindMask::causal, .operation = KindOperation::retention};
-constexpr AttentionKind kGated{.operation = KindOperation::gated};
-constexpr AttentionKind kDifferential{.operation = KindOperation::differential};
+constexpr AttentionKind kRetention{.mask = KindMask::causal, .operation = Operation::retention};
+constexpr AttentionKind kGated{.operation = Operation::gated};
+constexpr AttentionKind kDifferential{.operation = Operation::differential};
 constexpr AttentionKind kGatedLinear{.mask = KindMask::causal,
-                                     .operation = KindOperation::gated_linear};
-constexpr AttentionKind kGatedDelta{.mask = KindMask::causal,
-                                    .operation = KindOperation::gated_delta};
+                                     .operation = Operation::gated_linear};
+constexpr AttentionKind kGatedDelta{.mask = KindMask::causal, .operation = Operation::gated_delta};
 
 constexpr KindsPreset kPresets[] = {
     {"dot-cosine", "dot product or cosine",

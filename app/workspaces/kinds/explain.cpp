@@ -294,7 +294,7 @@ void explain_scores(const Pair& pair) {
     add_scaling(pair);
     add_biases(pair);
     if (trouble.empty()) add_softmax(pair);
-    if (pair.side.kind.operation == KindOperation::chunked)
+    if (pair.side.kind.operation == Operation::chunked)
         pair.note(fmt::format(
             "Processed {} at a time, with m and Σ rescaled in between, the weight is {}.",
             counted(pair.side.kind.chunk, "key"), number(pair.out.weight)));
@@ -432,12 +432,12 @@ void add_differential(const Pair& pair) {
 /// The weight of an operation that has no scores of pairs: linear, latents, low rank, state space, recurrences.
 void add_in_place(const Pair& pair) {
     if (!pair.side.may(pair.i, pair.j)) return pair.note("The mask forbids the pair.");
-    if (pair.side.kind.operation == KindOperation::linear) return add_linear(pair);
-    if (pair.side.kind.operation == KindOperation::latents) return add_latents(pair);
-    if (pair.side.kind.operation == KindOperation::linformer) return add_linformer(pair);
-    if (pair.side.kind.operation == KindOperation::state_space) return add_state_space(pair);
-    if (pair.side.kind.operation == KindOperation::gated) return add_gated(pair);
-    if (pair.side.kind.operation == KindOperation::differential) return add_differential(pair);
+    if (pair.side.kind.operation == Operation::linear) return add_linear(pair);
+    if (pair.side.kind.operation == Operation::latents) return add_latents(pair);
+    if (pair.side.kind.operation == Operation::linformer) return add_linformer(pair);
+    if (pair.side.kind.operation == Operation::state_space) return add_state_space(pair);
+    if (pair.side.kind.operation == Operation::gated) return add_gated(pair);
+    if (pair.side.kind.operation == Operation::differential) return add_differential(pair);
     add_recurrence(pair);
 }
 

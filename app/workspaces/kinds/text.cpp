@@ -29,13 +29,13 @@ std::string name_of(std::span<const KindName> names, Enum n) {
 std::string operation_text(const AttentionKind& kind) {
     const std::string name = name_of(kOperationNames, kind.operation);
     switch (kind.operation) {
-        case KindOperation::chunked:
+        case Operation::chunked:
             return fmt::format("{}, {} per chunk", name, kind.chunk);
-        case KindOperation::latents:
+        case Operation::latents:
             return counted(kind.latents, "latent");
-        case KindOperation::linformer:
+        case Operation::linformer:
             return "low rank, " + counted(kind.rank, "row");
-        case KindOperation::state_space:
+        case Operation::state_space:
             return fmt::format("{} of {}", name, kind.state);
         default:
             return name;
@@ -148,8 +148,8 @@ std::string kind_text(const AttentionKind& kind) {
     const std::string score = setting_text(kind, "score");
     std::vector<std::string> items;
     const bool softmax =
-        kind.operation == KindOperation::softmax || kind.operation == KindOperation::chunked;
-    if (kind.operation != KindOperation::softmax) items.push_back(operation_text(kind));
+        kind.operation == Operation::softmax || kind.operation == Operation::chunked;
+    if (kind.operation != Operation::softmax) items.push_back(operation_text(kind));
     if (softmax || kind.score != Score::dot)
         items.push_back(kind.scaled && softmax ? "scaled " + score : score);
     const std::pair<bool, std::string_view> others[] = {
@@ -234,8 +234,8 @@ std::string kinds_note(const KindsResult& result) {
                         "1/d_k) with seed {}: they are not trained.",
                         result.call.seed));
     for (const KindComputed* side : {&result.a, &result.b})
-        if (!side->is_softmax() && side->kind.operation != KindOperation::retention &&
-            side->kind.operation != KindOperation::differential &&
+        if (!side->is_softmax() && side->kind.operation != Operation::retention &&
+            side->kind.operation != Operation::differential &&
             !info(side->operation_spec.operation).params.empty())
             notes.push_back(fmt::format("{}: random parameters of seed {}, not trained.",
                                         info(side->operation_spec.operation).title,

@@ -21,7 +21,7 @@ namespace {
 
 /// Softmax over scores of pairs.
 bool has_pair_scores(const AttentionKind& kind) {
-    return kind.operation == KindOperation::softmax || kind.operation == KindOperation::chunked;
+    return kind.operation == Operation::softmax || kind.operation == Operation::chunked;
 }
 
 template <class Enum>
@@ -59,10 +59,10 @@ std::vector<KindChoice> choices_of(const AttentionKind& kind) {
 void show_settings(KindSideView& side) {
     const AttentionKind& kind = side.kind;
     const bool scores = has_pair_scores(kind);
-    const bool scales = scores || kind.operation == KindOperation::latents ||
-                        kind.operation == KindOperation::linformer || kind.recurs() ||
-                        kind.operation == KindOperation::gated ||
-                        kind.operation == KindOperation::differential;
+    const bool scales = scores || kind.operation == Operation::latents ||
+                        kind.operation == Operation::linformer || kind.recurs() ||
+                        kind.operation == Operation::gated ||
+                        kind.operation == Operation::differential;
     side.choices = choices_of(kind);
     side.shows_scaling = scales || !kind.scaled;
     side.shows_temperature = scales || kind.temperature != 1.0;

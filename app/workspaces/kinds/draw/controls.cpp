@@ -65,16 +65,16 @@ void draw_sizes(const Settings& at) {
     if (rule_of(kind.mask))
         at.counted("keys", "k", kind.keys, 1,
                    {"Keys per query", "How many keys each query may read."});
-    if (kind.operation == KindOperation::chunked)
+    if (kind.operation == Operation::chunked)
         at.counted("chunk", "keys", kind.chunk, 1,
                    {"Keys per chunk", "The last one may be shorter."});
-    if (kind.operation == KindOperation::latents)
+    if (kind.operation == Operation::latents)
         at.counted("latents", "M", kind.latents, 1,
                    {"Latents", "Learned queries that read all tokens."});
-    if (kind.operation == KindOperation::linformer)
+    if (kind.operation == Operation::linformer)
         at.counted("rank", "M", kind.rank, 1,
                    {"Rows", "Weighted sums that replace all keys and all values."});
-    if (kind.operation == KindOperation::state_space)
+    if (kind.operation == Operation::state_space)
         at.counted("state", "N", kind.state, 1, {"States", "Numbers stored for each column of V."});
 }
 
