@@ -10,6 +10,7 @@
 #define HWY_TARGET_INCLUDE "core/kernels/staged_tiles.cpp"
 #include "core/kernels/highway_targets.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <utility>

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/call.h"
 #include "core/kernels/loops.h"
 #include "core/operations/operation.h"
 
