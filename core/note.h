@@ -10,7 +10,7 @@ namespace attn {
 
 /// What a reader should know beside a result, for programs. Append-only: scripts compare key_of().
 enum class NoteCode : std::uint8_t {
-    general,       // `text` says it
+    general,       // `text` has it
     file_options,  // options came from the file
     given_pairs,   // scores or weights are read without the queries and keys that make them
     packed,        // how a packed array was read

@@ -122,7 +122,7 @@ class ServingReader {
         call_.notes.push_back(fmt::format("{}: {}", reader_.path(), text));
     }
 
-    // ---- what the file has
+    // ---- the arrays of the file
 
     void find() {
         const std::string keys = found_name(reader_, kKeyCaches),
@@ -981,7 +981,7 @@ class ServingReader {
         }
     }
 
-    /// [S,B,H,Tq,d_v], of which the queries are known.
+    /// [S,B,H,Tq,d_v]; the queries are known.
     bool has_whole_splits() {
         if (partial_.empty()) return false;
         const auto axes = reader_.axes_of(partial_);

@@ -15,11 +15,12 @@ struct Question {
     std::string key;       // "why-scale"
     std::string question;  // "Why are scores divided by √d_k?"
     std::string synonyms;  // other words to find it by
-    std::string answer;  // quotes numbers as a tour does, see filled(); "": the last action says it
+    std::string
+        answer;  // quotes numbers as a tour does, see filled(); "": the last action has a message
     std::vector<std::string> actions;  // journal lines, from any state
     std::vector<std::string> seen;     // words or numbers on the screen that hold the answer
 };
-/// assets/questions. An error names the question, the key or the journal line, and what was expected.
+/// assets/questions. An error names the question, the key or the journal line, and the expected form.
 Result<std::vector<Question>> questions_from_json(std::string_view text, std::string_view where);
 /// Those of the program, read once; an error where no file is there, or it is broken.
 const Result<std::vector<Question>>& questions();

@@ -180,7 +180,7 @@ std::string refuses(const CallForm& form, const OperationSpec&) {
             form.size.d_k);
     if (spec.score != Score::dot) return fmt::format("operation differential has no score but dot");
     if (spec.qk_norm)
-        return "operation differential has no qk-norm: its queries and keys are of two halves";
+        return "operation differential has no qk_norm: its queries and keys are of two halves";
     if (form.sinks)
         return "operation differential has no sinks: its two softmaxes would need one each";
     if (spec.drops())

@@ -117,7 +117,7 @@ std::string refuse_pair_options(std::string_view operation, const CallForm& form
         {spec.score != Score::dot, score, "expected dot"},
         {spec.scale == ScaleKind::q_and_k, "scale q_and_k",
          "it scales queries and keys of a dot product of pairs"},
-        {spec.qk_norm.has_value(), "qk-norm",
+        {spec.qk_norm.has_value(), "qk_norm",
          "it normalises queries and keys of a dot product of pairs"},
         {spec.rope.has_value(), "rope", "it turns queries and keys of a dot product of pairs"},
         {spec.softcap.has_value(), "softcap", "it bounds a logit of each pair"},

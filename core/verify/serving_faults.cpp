@@ -126,7 +126,7 @@ class ServingRows {
     const Serving& serving_;
 };
 
-/// "": faults of what the kernel reads can be tried.
+/// "": faults of the kernel's reads can be tried.
 Reason not_served(const Trial& trial) {
     const Subject& subject = trial.subject;
     if (!subject.serving || subject.serving->k_rows.empty())

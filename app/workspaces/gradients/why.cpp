@@ -74,12 +74,13 @@ std::string blind_loss_text(const LossGradients& result, const GradientsView& vi
     const LossKind kind = result.loss.kind;
     const bool linear = kind != LossKind::squared && kind != LossKind::cross_entropy;
     const std::string learning = still_learning(view);
-    return fmt::format(
-        "{} no gradient reaches the scores{}.",
-        linear ? "This loss cannot depend on the weights: for each query, every "
-                 "value contributes equally to it. So"
-               : "At these weights,",
-        learning.empty() ? "" : fmt::format("; of the weight matrices only {} can learn", learning));
+    return fmt::format("{} no gradient reaches the scores{}.",
+                       linear ? "This loss cannot depend on the weights: for each query, every "
+                                "value contributes equally to it. So"
+                              : "At these weights,",
+                       learning.empty()
+                           ? ""
+                           : fmt::format("; of the weight matrices only {} can learn", learning));
 }
 
 }  // namespace

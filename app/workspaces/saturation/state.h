@@ -20,8 +20,8 @@ struct SaturationControls {
     // It opens on the model where the growth with √d_k comes from by itself.
     SaturationSettings settings{.model = SaturationModel::sampled};
     Index d_k = 512;  // where the collapse without scaling is plain to see
-    Index pin = 4;   // the d_k that the gradient is compared with
-    Index draw = 0;  // trial shown in the sampled model; "re-draw" adds 1
+    Index pin = 4;    // the d_k that the gradient is compared with
+    Index draw = 0;   // trial shown in the sampled model; "re-draw" adds 1
     bool operator==(const SaturationControls&) const = default;
 };
 void describe(Visitor& visit, SaturationControls& controls);

@@ -43,7 +43,7 @@ Expr add_mean(Explanation& explanation, const std::string& label, const std::str
                     combine(Op::sum, std::move(terms)) / constant(std::ssize(x)), std::move(brief));
 }
 
-/// Adds √(mean x² + ε), what a row is divided by.
+/// Adds √(mean x² + ε), the divisor of a row.
 Expr add_root(const AppState& state, Explanation& explanation, const NormSide& side,
               const std::vector<Expr>& x) {
     const std::string& name = side.letter;

@@ -298,9 +298,11 @@ bool check_sums(const Match& match) {
 constexpr Claim kClaims[] = {
     {"This loss cannot depend on the weights: {}", check_blind},
     {"At these weights, no gradient reaches the scores", check_nothing_reaches},
-    {"At these weights, no gradient reaches the scores; of the weight matrices only {} can learn", check_nothing_reaches},
+    {"At these weights, no gradient reaches the scores; of the weight matrices only {} can learn",
+     check_nothing_reaches},
     {"So no gradient reaches the scores", check_nothing_reaches},
-    {"So no gradient reaches the scores; of the weight matrices only {} can learn", check_nothing_reaches},
+    {"So no gradient reaches the scores; of the weight matrices only {} can learn",
+     check_nothing_reaches},
     {"Without scaling, ‖∂L/∂{}‖ is {} times as large; the median row of ∂L/∂Q is {} ({} against "
      "{})",
      check_longer},
