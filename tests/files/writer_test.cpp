@@ -114,9 +114,9 @@ TEST_CASE("the model that writes has the options of the document that is opened 
                    opener(backends()));
         view::apply(state, view::SetWorkspace{"generate"});
         view::answer_all(state, opener(backends()));
-        CHECK_FALSE(contains(view::build_generate_view(state).muted, "without"));
+        CHECK_FALSE(contains(view::build_generate_view(state).muted, "ignores"));
         view::apply(state, view::SetScaling{false});
-        CHECK(contains(view::build_generate_view(state).muted, "without the changed options."));
+        CHECK(contains(view::build_generate_view(state).muted, "ignores the changed options."));
     }
 }
 

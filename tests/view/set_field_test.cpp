@@ -70,7 +70,7 @@ TEST_CASE("what follows from a field comes along; a look's is no step and has no
 }
 
 TEST_CASE("journals have the names that they had") {
-    check_line(SetSaturationWidth{512}, R"({"action":"set_saturation_width","d_k":64})");
+    check_line(SetSaturationWidth{64}, R"({"action":"set_saturation_width","d_k":64})");
     check_line(PinSaturation{8}, R"({"action":"pin_saturation","d_k":8})");
     check_line(SetSaturationDraws{8}, R"({"action":"set_saturation_draws","draws":8})");
     check_line(SetSaturationModel{SaturationModel::fixed_logits},

@@ -20,7 +20,7 @@ GradientChange median_change(const Spread& with, const Spread& without) {
 
 std::string median_text(const Spread& with, const Spread& without) {
     const GradientChange change = median_change(with, without);
-    if (change == GradientChange::open) return "cannot be compared with so few draws";
+    if (change == GradientChange::open) return "is too uncertain to compare with so few draws";
     if (change == GradientChange::alike) return "is about as large";
     return without.median() == 0.0 ? "is 0" : "is " + times_text(with.median(), without.median());
 }

@@ -392,6 +392,7 @@ constexpr Claim kClaims[] = {
     {"The mask forbids the pair, so its score changes no weight", check_masked_pair},
     {"The mask leaves no key: {}", check_masked_pair},
     {"the mask forbids the pair", check_masked_pair},
+    {"Causal mask off; no other mask is set, so every query may see every key", check_no_mask},
     {"Causal mask off. No other mask is set, so every query may see every key", check_no_mask},
     {"no rule is set: every pair is allowed", check_no_mask},
     {"Dropout set {} of {} to 0 at random{}", check_dropout},

@@ -345,7 +345,7 @@ double fixed_gap(const std::vector<double>& logits, double d_k) {
 }
 /// Where ‖∂a/∂s‖, which has a further 1/√d_k when scaled, changes sides.
 bool check_raw(const Match& claim) {
-    if (!saturation_curves(claim.state).sweep) return claim.part[0] == ", ∂a/∂s = J/√d_k";
+    if (!saturation_curves(claim.state).sweep) return claim.part[0] == ": ∂a/∂s = J/√d_k";
     std::vector<Index> widths{saturation_controls(claim.state).d_k,
                               saturation_controls(claim.state).pin};
     for (Index d_k = 1; d_k <= 4096; d_k *= 2) widths.push_back(d_k);
