@@ -143,9 +143,9 @@ TEST_CASE("Tab stays within the open popover, Escape goes back to its button") {
         REQUIRE(app.pressed(Key::tab).focus.control != 0);
         met.insert(app.state.focus.control);
     }
-    // d_model, d_k, d_v, heads; score, soft cap, sinks, q and k; sinusoid, RoPE, ALiBi, offset; window, padding; dropout;
+    // d_model, d_k, d_v, heads; score, soft cap, sinks, q and k, QK-norm; sinusoid, RoPE, ALiBi, offset; window, padding; dropout;
     // seed, re-seed, copy
-    CHECK(met.size() == 18);
+    CHECK(met.size() == 19);
     CHECK_FALSE(step_look(app.pressed(Key::escape)).model_open);
     const std::uint32_t button = app.state.focus.control;
     REQUIRE(button != 0);
@@ -224,6 +224,7 @@ TEST_CASE("by keys alone: Tab to the score, arrow keys choose; Space switches si
     app.ui.press(Key::tab);
     app.ui.press(Key::space);
     CHECK_FALSE(app.state.document().inputs->params[Param::sinks].empty());
+    app.ui.press(Key::tab);  // QK-norm
     app.ui.press(Key::tab);  // sinusoid
     app.ui.press(Key::space);
     CHECK_FALSE(app.state.document().sinusoid);

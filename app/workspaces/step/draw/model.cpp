@@ -140,12 +140,23 @@ void draw_call_field(const CallField& field, const ControlsView& view, const Fra
         out.push_back(field.set(*value));
 }
 
+/// QK-norm is next to the switch before it: a row more would scroll at 1280 × 720.
 void add_call(const ControlsView& view, CallGroup group, Group& to) {
-    for (const CallField& field : view.call_fields)
-        if (field.group == group)
-            to.rows.emplace_back([&view, &field](const Frame& frame, Actions& out) {
-                draw_call_field(field, view, frame, out);
-            });
+    for (const CallField& field : view.call_fields) {
+        if (field.group != group) continue;
+        const Row row = [&view, &field](const Frame& frame, Actions& out) {
+            draw_call_field(field, view, frame, out);
+        };
+        if (field.field->name != "qk_norm" || to.rows.empty()) {
+            to.rows.push_back(row);
+            continue;
+        }
+        to.rows.back() = [before = to.rows.back(), row](const Frame& frame, Actions& out) {
+            before(frame, out);
+            ImGui::SameLine(0.0F, frame.px(16));
+            row(frame, out);
+        };
+    }
 }
 
 /// Sliders over whole numbers of the model; the tracks of all of them begin at one place.
