@@ -40,7 +40,8 @@ Expr add_mean(Explanation& explanation, const std::string& label, const std::str
     std::vector<Expr> terms;
     for (std::size_t c = 0; c < x.size(); ++c) terms.push_back(x[c] * other[c]);
     return numbered(explanation, label, latex,
-                    combine(Op::sum, std::move(terms)) / constant(std::ssize(x)), std::move(brief));
+                    combine(Op::sum, std::move(terms)) / constant(Index{std::ssize(x)}),
+                    std::move(brief));
 }
 
 /// Adds √(mean x² + ε), the divisor of a row.
