@@ -381,7 +381,8 @@ void carry_out(AppState& state, const LearnProgress& action) {
 // ---- requests
 
 namespace {
-constexpr Index kMostLeftOutAlone = 32;  // lines
+constexpr Index kMostLeftOutAlone = 32;     // lines
+constexpr Index kMostLeftOutSteps = 1'000;  // of each training
 }  // namespace
 
 std::optional<LearnRequest> requested_learning(const AppState& state) {
@@ -434,7 +435,8 @@ std::optional<LeftOutRequest> requested_left_out(const AppState& state) {
     const bool ended = wanted->steps == learn_until(state) && !is_learning(state);
     const bool few =
         std::ranges::count(wanted->spec.language->own_text(), '\n') < kMostLeftOutAlone;
-    const bool by_itself = state.workspace == "learn" && ended && few;
+    const bool few_steps = wanted->steps <= kMostLeftOutSteps;
+    const bool by_itself = state.workspace == "learn" && ended && few && few_steps;
     return by_itself || look.left_out_request == wanted ? wanted : std::nullopt;
 }
 
