@@ -16,7 +16,7 @@ enum class Norm : std::uint8_t {
     rms     // x / √(mean of squares + ε) · weight; Zhang & Sennrich 2019, arXiv:1910.07467
 };
 
-/// How a model is told where a token stands.
+/// How a model represents the position of a token.
 enum class Positions : std::uint8_t {
     none,
     learned,  // a row of a table is added

@@ -74,8 +74,8 @@ struct LineAnswer {
 /// `line` counts from 0, of OwnData::lines.
 Result<LineAnswer> answer_of_line(const Spec& spec, const State& moment, Index line);
 
-/// A trained model, and for each line the same model trained without it. One that is asked for a line that it did not read
-/// shows what it learned beyond the lines (leave-one-out cross-validation).
+/// A trained model, and for each line the same model trained without it. Its answer to the line that it
+/// did not read shows what it learned beyond the lines (leave-one-out cross-validation).
 struct LeftOut {
     Moment all;
     std::vector<Moment> reduced;             // by line

@@ -31,7 +31,7 @@ struct TaskInfo {
 std::span<const TaskInfo> task_table();
 const TaskInfo& info(Task task);
 
-/// Least and most of each number, for whoever offers a field for it.
+/// Least and most of each number, for programs with a field for it.
 struct Limits {
     std::string_view field;  // its name in JSON
     double least = 0.0;
