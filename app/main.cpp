@@ -14,6 +14,7 @@
 #include "app/common/or_throw.h"
 #include "app/desktop.h"
 #include "app/files/held_signals.h"
+#include "app/fonts/fonts.h"
 #include "app/gl/compute_backend.h"
 #include "app/studio.h"
 
@@ -75,6 +76,7 @@ int main(int argc, char** argv) {
         return attn::cli::report(valid.error(), "attnscope", {std::cout, std::cerr});
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is an error like a full disk
     attn::files::hold_signals_while_saving();
+    attn::fonts::use_packed();
     const attn::gl::ComputeBackend gl;
     std::vector<const attn::Backend*> backends(attn::backends().begin(), attn::backends().end());
     backends.push_back(&gl);

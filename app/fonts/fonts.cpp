@@ -2,10 +2,14 @@
 
 #include <fontconfig/fontconfig.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
+
+#include "app/common/assets.h"
 
 namespace attn::fonts {
 namespace {
@@ -96,6 +100,15 @@ std::optional<File> find(const Family& family) {
 std::string_view contents(const File& file) {
     static Known<std::string, std::string> known;
     return known(file.path, [&] { return read_all(file.path); });
+}
+
+void use_packed() {
+    std::error_code failed;
+    for (const std::filesystem::path& folder : view::asset_folders("fonts"))
+        if (const auto file = folder / "fonts.conf"; std::filesystem::exists(file, failed)) {
+            ::setenv("FONTCONFIG_FILE", file.c_str(), 0);
+            return;
+        }
 }
 
 void preload() {

@@ -34,6 +34,10 @@ std::optional<File> find(const Family& family);
 /// What the file holds, to the end of the program, read once; "" when it cannot be read.
 std::string_view contents(const File& file);
 
+/// A program that carries its fonts has a configuration next to them that also reads the system's: fontconfig takes it, unless
+/// FONTCONFIG_FILE names another. Before anything else asks fontconfig, and before there is a second thread.
+void use_packed();
+
 /// Finds and reads what all faces need: on another thread while something else is waited for.
 void preload();
 

@@ -9,10 +9,10 @@ import subprocess
 import urllib.parse
 import urllib.request
 import warnings
-from typing import List, Sequence
+from typing import List, Optional, Sequence
 
-HOW = ("Build it with ./run in the folder of its source, or install its Debian package (docs/install.md there); then put it on the PATH, or set the "
-       "environment variable ATTNSCOPE to it.")
+HOW = ("Install the wheel that has the program in it, or build it with ./run in the folder of its source (docs/install.md there); then put it on the "
+       "PATH, or set the environment variable ATTNSCOPE to it.")
 
 
 # Notes that repeat what the caller passed, or what this package states: it computes in float32.
@@ -36,8 +36,19 @@ def _source_folders() -> List[pathlib.Path]:
     return folders
 
 
+def _packed() -> Optional[str]:
+    """The program that came in this package's own wheel."""
+    try:
+        files = importlib.metadata.files("attnscope") or []
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    places = (os.path.normpath(file.locate()) for file in files if file.name == "attnscope" and file.parent.name == "bin")
+    return next(filter(shutil.which, places), None)
+
+
 def program() -> str:
-    """The attnscope to start: $ATTNSCOPE, the one on the PATH, or the one built in the project's folder that this package comes from.
+    """The attnscope to start: $ATTNSCOPE, the one in this package's wheel, the one on the PATH, or the one built in the project's
+    folder that this package comes from.
 
     FileNotFoundError: there is none; it says how to get it."""
     named = os.environ.get("ATTNSCOPE")
@@ -46,7 +57,7 @@ def program() -> str:
         if not found:
             raise FileNotFoundError(f"ATTNSCOPE is {named}, which is no program. {HOW}")
         return found
-    found = shutil.which("attnscope")
+    found = _packed() or shutil.which("attnscope")
     for folder in _source_folders():
         found = found or shutil.which(str(folder / "build" / "release" / "attnscope"))
     if not found:

@@ -5,6 +5,7 @@
     docs.py TREE ATTNSCOPE     runs the examples of README.md as well
 
 Sizes: README.md, CHANGELOG.md and CONTRIBUTING.md stay short enough to be read.
+Versions: places that write the version out agree with CMakeLists.txt.
 Links: a relative link names a file of the tree, #part a heading of that page, and images.sh#L12 the line that draws the picture.
 Examples: each line of README.md that begins with "attnscope" or "./run" is run in a folder with inputs. Commands that open a
 window run without a display: they may fail with 1 (no display), never with 2 (bad usage). The block of Python is run too.
@@ -54,6 +55,18 @@ def check_sizes(tree):
         size = (tree / name).stat().st_size
         if size > most:
             yield f"{name}: {size} bytes; expected at most {most}"
+
+
+def check_versions(tree):
+    """CMakeLists.txt has the version; other places that must write it out agree."""
+    version = re.search(r"^project\(.*?VERSION ([\d.]+)", (tree / "CMakeLists.txt").read_text(), re.M | re.S)[1]
+    places = {"CITATION.cff": r"^version: (\S+)$", "python/pyproject.toml": r'^version = "(.+)"$',
+              "python/attnscope/__init__.py": r'^__version__ = "(.+)"$', "README.md": r"attnscope-(\d[\d.]*\d)-",
+              "docs/install.md": r"attnscope[-_](\d[\d.]*\d)[-_.]"}
+    for name, pattern in places.items():
+        found = re.findall(pattern, (tree / name).read_text(), re.M)
+        if not found or set(found) != {version}:
+            yield f"{name}: version {', '.join(sorted(set(found))) or 'missing'}; expected {version}, as in CMakeLists.txt"
 
 
 def line_of(script, picture):
@@ -163,7 +176,7 @@ def check_examples(tree, program):
 
 def main():
     tree = pathlib.Path(sys.argv[1]).resolve()
-    problems = [*check_sizes(tree), *check_links(tree)]
+    problems = [*check_sizes(tree), *check_versions(tree), *check_links(tree)]
     if len(sys.argv) > 2:
         problems += check_examples(tree, os.path.abspath(sys.argv[2]))
     for problem in problems:

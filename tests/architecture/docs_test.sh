@@ -9,16 +9,19 @@ trap 'rm -rf "$tree"' EXIT
 mkdir -p "$tree/docs/images" "$tree/tests/goldens/models"
 cp -r "$here/../../python" "$tree/python"
 cp -r "$here/../goldens/models/gpt2" "$tree/tests/goldens/models/"
+version=$(sed -n 's/^version: //p' "$here/../../CITATION.cff")
 failed=0
 
 # A tree without violations.
 reset() {
+    cp "$here/../../CMakeLists.txt" "$here/../../CITATION.cff" "$tree/"
+    printf 'attnscope-%s-linux\n' "$version" >"$tree/docs/install.md"
     printf '# Changelog\n' >"$tree/CHANGELOG.md"
     printf '# Contributing\n' >"$tree/CONTRIBUTING.md"
     cat >"$tree/README.md" <<'README'
 # Example
 
-[page](docs/page.md) [part](docs/page.md#the-second-part-of-it) <img src="docs/images/a.png" width="1">
+attnscope-VERSION-linux [page](docs/page.md) [part](docs/page.md#the-second-part-of-it) <img src="docs/images/a.png" width="1">
 
 ```sh
 attnscope stages
@@ -32,6 +35,7 @@ attnscope --tour attention    # a window
 print(1)
 ```
 README
+    sed -i "s/VERSION/$version/" "$tree/README.md"
     printf '# Page\n\n## The second part, of `it`\n\n[<img src="images/a.png" alt="a">](images.sh#L2)\n' >"$tree/docs/page.md"
     printf '#!/bin/sh\ndraw a.png x\n' >"$tree/docs/images.sh"
     : >"$tree/docs/images/a.png"
@@ -53,6 +57,10 @@ for name in README CHANGELOG CONTRIBUTING; do
     head -c 10000 /dev/zero | tr '\0' 'x' >>"$tree/$name.md"
     seen "$name.md: 10"
 done
+sed -i "s/$version/9.8.7/" "$tree/CITATION.cff"
+seen 'CITATION.cff: version 9.8.7; expected'
+echo 'attnscope-9.8.7-linux' >>"$tree/docs/install.md"
+seen 'docs/install.md: version'
 echo '[x](nowhere.md)' >>"$tree/docs/page.md"
 seen 'docs/page.md: nowhere.md: no such file'
 echo '[x](page.md#nothing)' >>"$tree/docs/page.md"
