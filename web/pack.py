@@ -4,7 +4,8 @@
     pack.py attnscope.js attnscope.wasm page.html index.html            beside the two, for a host
     pack.py attnscope.js attnscope.wasm page.html PAGE.html --one       in one file, the WebAssembly packed
 
-A Content-Security-Policy lets nothing run but these scripts, and nothing leave the page.
+A Content-Security-Policy lets nothing run but these scripts. The one file opens no connection; the form for a host opens one where the
+visitor agreed to load an address (?url=).
 """
 import base64
 import gzip
@@ -49,7 +50,7 @@ def main(script, wasm, template, output, *options):
         page = page.replace("@policy@", digest(UNPACK) + " " + digest(code)).replace("@connect@", "'none'")
     else:
         scripts = f'<script src="{pathlib.Path(script).name}"></script>'
-        page = page.replace("@policy@", "'self'").replace("@connect@", "'self'")
+        page = page.replace("@policy@", "'self'").replace("@connect@", "'self' https: http:")
     pathlib.Path(output).write_text(page.replace("@scripts@", scripts))
 
 

@@ -6,10 +6,10 @@
     const errors = [];
     let started = false, drawn = false, frame = 0, timer = 0;
 
-    const say = words => {
+    const show_message = message => {
         const element = document.getElementById("failure");
-        element.textContent = words;
-        element.hidden = !words;
+        element.textContent = message;
+        element.hidden = !message;
     };
     const text = value => stringToNewUTF8(value);
     const send = (call, ...words) => {
@@ -29,7 +29,7 @@
         drawn = true;
         if (rest < 0) {
             started = false;
-            say(errors.slice(-3).join("\n") || "attnscope has ended. Load the page again to go on.");
+            show_message(errors.slice(-3).join("\n") || "attnscope has ended. Load the page again to go on.");
         } else if (rest === 0) {
             Module.attnWake();
         } else {
@@ -117,7 +117,7 @@
     };
 
     const listen = (target, name, heard) => target.addEventListener(name, event => {
-        if (started) heard(event);
+        if (started && !event.target.closest?.("dialog")) heard(event);
     }, {passive: false});
     const is_touch = event => event.pointerType === "touch";
     listen(canvas, "pointermove", event => is_touch(event) ? touch_move(event) : point(event));
@@ -205,8 +205,8 @@
     /// What was chosen or dropped together: the files of a model are a folder, others are opened one by one.
     const add = async (found, opened) => {
         if (found.reduce((bytes, [, file]) => bytes + file.size, 0) > kMostBytes) {
-            say("A page takes files of at most 1 GB: larger ones are for the installed program.");
-            setTimeout(say, 8000, "");
+            show_message("A page takes files of at most 1 GB: larger ones are for the installed program.");
+            setTimeout(show_message, 8000, "");
             return;
         }
         const is_model = found.some(([path]) => path.endsWith("/config.json"));
@@ -234,12 +234,139 @@
         if (entries.every(entry => entry)) add((await Promise.all(entries.map(files_in))).flat(), _attn_dropped);
         else add(alone(event.dataTransfer.files), _attn_dropped);
     });
-    Module.attnDownload = path => {
+    // ---- ?url=ADDRESS: tensors, a session, or a model's folder (an address that ends with "/") of another site. Only the form for
+    // ---- a host may connect (page.html), and only after the visitor agreed.
+
+    const kModelFiles = ["tokenizer.json", "tokenizer_config.json", "vocab.txt", "vocab.json", "merges.txt", "model.safetensors",
+        "model.safetensors.index.json"];
+    const dialog = document.getElementById("ask");
+    /// Shows the question with buttons of these names, until one is pressed: its name; Esc is the last one.
+    const ask = (question, ...names) => new Promise(answer => {
+        const line = document.createElement("p");
+        line.textContent = question;
+        dialog.replaceChildren(line, ...names.map(name => {
+            const button = document.createElement("button");
+            button.textContent = name;
+            button.onclick = () => dialog.close(name);
+            return button;
+        }));
+        dialog.returnValue = names.at(-1);
+        dialog.onclose = () => {
+            canvas.focus();
+            answer(dialog.returnValue);
+        };
+        dialog.showModal();
+    });
+    const megabytes = bytes => (bytes / 1e6).toFixed(1) + " MB";
+    /// The file at the address, of at most `most` bytes; null: it is missing and `optional`.
+    const fetched = async (address, most, signal, optional) => {
+        const reply = await fetch(address, {signal, credentials: "omit", referrerPolicy: "no-referrer"});
+        if (!reply.ok && optional) return null;
+        if (!reply.ok) throw new Error(`${address} answers ${reply.status} ${reply.statusText}`.trim());
+        const parts = [], all = Number(reply.headers.get("Content-Length"));
+        let bytes = 0;
+        for (const reader = reply.body.getReader();;) {
+            const {done, value} = await reader.read();
+            if (done) return new File(parts, decoded(new URL(address).pathname.split("/").pop()) || "file");
+            bytes += value.length;
+            if (bytes > most) throw new Error(`${address} is larger than the 1 GB that a page takes`);
+            parts.push(value);
+            if (dialog.open) dialog.firstChild.textContent =
+                `Loading ${address}: ${megabytes(bytes)}${all > bytes ? " of " + megabytes(all) : ""}`;
+        }
+    };
+    const fetch_address = async (address, signal) => {
+        if (!address.pathname.endsWith("/")) return alone([await fetched(address.href, kMostBytes, signal)]);
+        const found = [];
+        let left = kMostBytes;
+        const take = async (name, optional) => {
+            const file = await fetched(new URL(name, address).href, left, signal, optional);
+            if (!file) return null;
+            left -= file.size;
+            found.push(["/" + name, file]);
+            return file;
+        };
+        await take("config.json");
+        for (const name of kModelFiles) {
+            const file = await take(name, true);
+            if (file && name.endsWith("index.json"))
+                for (const part of new Set(Object.values(JSON.parse(await file.text()).weight_map))) await take(part);
+        }
+        return found;
+    };
+    const open_address = async text => {
+        let address;
+        try {
+            address = new URL(text, location.href);
+        } catch {
+            return show_message(`?url=${text} is not an address; expected https://… of an .npz, .safetensors, session or model folder`);
+        }
+        if (!/^https?:$/.test(address.protocol))
+            return show_message(`?url=${text}: the scheme is ${address.protocol}; expected https: or http:`);
+        if (document.getElementById("wasm"))
+            return show_message(`?url=${text}: this page in one file opens no connection. Use the page of a host, or drop the file on the window.`);
+        const answer = await ask(`Load ${address.href} from ${address.host}? Nothing of this page is sent there.`, "Load", "Cancel");
+        if (answer !== "Load") return;
+        const stop = new AbortController();
+        const waits = ask(`Loading ${address.href}`, "Cancel").then(() => stop.abort());
+        try {
+            const found = await fetch_address(address, stop.signal);
+            dialog.close();
+            await add(found, _attn_dropped);
+        } catch (why) {
+            const cancelled = stop.signal.aborted;
+            dialog.close();
+            if (!cancelled) show_message(why instanceof TypeError ?
+                `${address.href} cannot be loaded: the connection fails, or its host does not allow other sites (CORS)` : why.message);
+        }
+        await waits;
+    };
+
+    // ---- downloads; a figure whose name ends with .png or .pdf holds SVG until here (web/app/figures/cairo_figure.cpp)
+
+    const kDotsPerPixel = 300 / 96;  // 300 dots an inch
+    const download = (blob, name) => {
         const link = document.createElement("a");
-        link.href = URL.createObjectURL(new Blob([FS.readFile(path)]));
-        link.download = path.split("/").pop();
+        link.href = URL.createObjectURL(blob);
+        link.download = name;
         link.click();
         setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+    };
+    const download_png = (svg, name) => {
+        const picture = new Image();
+        const failed = () => show_message(`${name}: the browser cannot draw the figure; save it as .svg`);
+        picture.onload = () => {
+            const dots = document.createElement("canvas");
+            dots.width = Math.ceil(picture.naturalWidth * kDotsPerPixel);
+            dots.height = Math.ceil(picture.naturalHeight * kDotsPerPixel);
+            dots.getContext("2d").drawImage(picture, 0, 0, dots.width, dots.height);
+            URL.revokeObjectURL(picture.src);
+            dots.toBlob(png => png ? download(png, name) : failed(), "image/png");
+        };
+        picture.onerror = failed;
+        picture.src = URL.createObjectURL(svg);
+    };
+    /// The browser's own dialog prints the figure, or saves it as PDF, on paper of the figure's size.
+    const print = text => {
+        const figure = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+        const style = document.createElement("style");
+        style.textContent = `@page { size: ${figure.getAttribute("width")}px ${figure.getAttribute("height")}px; margin: 0 }
+            @media print { html, body { overflow: visible; background: none } body > :not(#print) { display: none } }
+            @media screen { #print { display: none } }`;
+        const place = document.createElement("div");
+        place.id = "print";
+        place.append(style, figure);
+        document.body.append(place);
+        addEventListener("afterprint", () => place.remove(), {once: true});
+        window.print();
+    };
+    Module.attnDownload = path => {
+        const bytes = FS.readFile(path), name = path.split("/").pop();
+        const kind = name.split(".").pop().toLowerCase();
+        const text = kind === "png" || kind === "pdf" ? new TextDecoder().decode(bytes) : "";
+        if (!text.startsWith("<svg")) download(new Blob([bytes]), name);
+        else if (kind === "png") download_png(new Blob([bytes], {type: "image/svg+xml"}), name);
+        else print(text);
     };
 
     // ---- what the browser keeps: work that is not saved, and settings
@@ -300,7 +427,9 @@
     const bytes_of = base64 => Uint8Array.from(atob(base64.trim()), c => c.charCodeAt(0));
     const held = [...document.querySelectorAll("script[type='text/x-attnscope']")];
     const state = state_of(location.hash);
-    Module.arguments = [...state ? [state] : [],
+    const query = new URLSearchParams(location.search);
+    const demo = held.length === 0 && query.get("demo");  // a built-in model or preset
+    Module.arguments = [...state ? [state] : [], ...demo ? ["--preset", demo] : [],
         ...held.flatMap(file => file.dataset.words ? JSON.parse(file.dataset.words) : [])];
     Module.preRun = [() => {
         ENV.HOME = "/home";
@@ -319,14 +448,15 @@
         document.getElementById("loading").hidden = true;
         canvas.focus();
         Module.attnWake();
+        if (query.get("url")) open_address(query.get("url"));
     }];
     Module.printErr = words => {
         errors.push(words);
         console.error(words);
     };
-    Module.onExit = code => { if (code) say(errors.slice(-3).join("\n")); };
+    Module.onExit = code => { if (code) show_message(errors.slice(-3).join("\n")); };
     Module.onAbort = why => {
         started = false;
-        say("attnscope stopped: " + why + "\n" + errors.slice(-3).join("\n"));
+        show_message("attnscope stopped: " + why + "\n" + errors.slice(-3).join("\n"));
     };
 })();

@@ -397,8 +397,8 @@ void add_start_options(CLI::App& app, StartOptions& options) {
             "preset (.json), a state that was copied (attnscope:…); - for standard input",
             array_format_text()));
     add_value(app, "--session", options.session, "FILE", "a saved session, as FILE");
-    add_value(app, "--replay", options.replay, "FILE", "repeat the actions of a journal");
-    add_value(app, "--preset", options.preset, "KEY", "a preset, by its key");
+    add_value(app, "--replay", options.replay, "FILE", "replay the actions of a journal");
+    add_value(app, "--preset", options.preset, "KEY", "a preset or a built-in model, by its name");
     add_value(app, "--sentence", options.sentence, "TEXT", "a sentence with toy vectors");
     add_model_options(app, options);
     add_value(app, "--workspace", options.workspace, "W", view::workspace_keys(view::workspaces()));

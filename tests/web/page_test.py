@@ -142,18 +142,79 @@ class Page:
         self.shows("broken.npz")
         self.shows(f"A[0, 1] {self.weight(arrays, 0, 1, 1.0)}")  # nothing is lost
 
+    def host(self, folder, **headers):
+        """The address of a server of the folder's files, until the test ends."""
+        class Handler(http.server.SimpleHTTPRequestHandler):
+            def end_headers(self):
+                for name, value in headers.items():
+                    self.send_header(name.replace("_", "-"), value)
+                super().end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=folder))
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        return f"http://127.0.0.1:{server.server_port}/"
+
     def test_a_host_gives_three_files_and_is_asked_for_no_more(self):
-        folder = PAGE.parent.parent / "attnscope-web"
-        quiet = type("Quiet", (http.server.SimpleHTTPRequestHandler,), {"log_message": lambda *_: None})
-        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(quiet, directory=folder)) as host:
-            threading.Thread(target=host.serve_forever, daemon=True).start()
-            root = f"http://127.0.0.1:{host.server_port}/"
-            self.browser.open(root)
-            self.shows("it looks at animal 99 %")
-            asked = self.browser.requests()
-            self.assertEqual(sorted(set(asked) - {root + "favicon.ico"}), [root, root + "attnscope.js", root + "attnscope.wasm"])
-            self.assertEqual([fault for fault in self.browser.faults() if "favicon" not in fault], [])
-            host.shutdown()
+        root = self.host(PAGE.parent.parent / "attnscope-web")
+        self.browser.open(root)
+        self.shows("it looks at animal 99 %")
+        asked = self.browser.requests()
+        self.assertEqual(sorted(set(asked) - {root + "favicon.ico"}), [root, root + "attnscope.js", root + "attnscope.wasm"])
+        self.assertEqual([fault for fault in self.browser.faults() if "favicon" not in fault], [])
+
+    def test_a_demo_is_opened_by_its_name(self):
+        for name, shows in (("translate", MODELS["translate"]), ("river-bank", "river")):
+            self.browser.open(f"{PAGE.as_uri()}?demo={name}")
+            self.shows(shows)
+        self.browser.open(f"{PAGE.as_uri()}?demo=nowhere")
+        self.shows("nowhere")
+        self.assertEqual(self.browser.faults(), [])
+
+    def answers(self, button):
+        """Presses the button of the page's question; its text."""
+        text = self.browser.wait(lambda: self.browser.script("return document.getElementById('ask').open && document.querySelector('#ask p').textContent"), 60)
+        self.browser.script(f"[...document.querySelectorAll('#ask button')].find(b => b.textContent === '{button}').click()")
+        return text
+
+    def failure(self):
+        return self.browser.wait(lambda: self.browser.script("return document.getElementById('failure').textContent"), 60)
+
+    def test_an_address_is_loaded_when_the_visitor_agrees(self):
+        arrays, packed = self.npz()
+        (self.folder / "data").mkdir()
+        (self.folder / "data" / "mine.npz").write_bytes(packed)
+        root = self.host(PAGE.parent.parent / "attnscope-web")
+        other = self.host(self.folder / "data", Access_Control_Allow_Origin="*")
+        closed = self.host(self.folder / "data")
+        model = self.host(TREE / "tests/goldens/models", Access_Control_Allow_Origin="*")
+        self.browser.open(f"{root}?url={other}mine.npz")
+        self.assertIn(other.split("/")[2], self.answers("Cancel"))
+        self.shows("it looks at animal 99 %")
+        self.assertFalse([address for address in self.browser.requests() if address.startswith(other)])
+        self.browser.open(f"{root}?url={other}mine.npz")
+        self.answers("Load")
+        self.shows(f"A[0, 1] {self.weight(arrays, 0, 1, 8 ** -0.5)}")
+        self.browser.open(f"{root}?url={closed}mine.npz")
+        self.answers("Load")
+        self.assertIn("CORS", self.failure())
+        self.browser.open(f"{root}?url={other}nothing.npz")
+        self.answers("Load")
+        self.assertIn("404", self.failure())
+        self.browser.open(f"{root}?url=ftp://example.org/a.npz")
+        self.assertIn("expected https: or http:", self.failure())
+        self.browser.open(f"{root}?url={model}gpt2/")
+        self.answers("Load")
+        self.shows("without a tokenizer a text is the numbers of its tokens")
+
+    def test_the_page_in_one_file_opens_no_connection(self):
+        self.browser.open(f"{PAGE.as_uri()}?url=https://example.org/a.npz")
+        self.assertIn("opens no connection", self.failure())
+        self.assertEqual(self.browser.requests(), [f"{PAGE.as_uri()}?url=https://example.org/a.npz"])
 
     def test_the_files_of_a_model_are_dropped_together(self):
         folder = TREE / "tests/goldens/models/gpt2"
@@ -260,6 +321,24 @@ class Page:
         self.browser.wait_until_idle()
         self.browser.press(*"mine.json", ENTER)
         self.assertTrue(self.browser.wait(lambda: list(self.folder.glob("*.json")), 20), self.browser.words())
+
+    def test_a_figure_is_downloaded_as_png_and_printed_as_pdf(self):
+        self.first_screen()
+        self.browser.chord(CONTROL, "e")
+        self.browser.wait_until_idle()
+        self.browser.chord(CONTROL, "a")
+        self.browser.press(*"mine.png", ENTER)
+        made = self.browser.wait(lambda: [file for file in self.folder.glob("mine.png") if file.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"], 20)
+        self.assertTrue(made, self.browser.words())
+        header = made[0].read_bytes()[16:24]
+        self.assertGreater(int.from_bytes(header[:4], "big"), 900)  # 85 mm are 1,004 dots, the canvas more
+        self.browser.script("window.print = () => { window.printed = document.querySelectorAll('#print svg text').length; }")
+        self.browser.chord(CONTROL, "e")
+        self.browser.wait_until_idle()
+        self.browser.chord(CONTROL, "a")
+        self.browser.press(*"mine.pdf", ENTER)
+        self.assertTrue(self.browser.wait(lambda: self.browser.script("return window.printed > 20"), 20), self.browser.words())
+        self.assertEqual(self.browser.faults(), [])
 
     def test_motion_and_colours_are_those_that_the_browser_prefers(self):
         (self.folder / "reduced").mkdir()

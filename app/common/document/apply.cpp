@@ -159,9 +159,10 @@ constexpr std::pair<std::string_view, std::string_view> kFormerPresets[] = {
 }  // namespace
 
 void carry_out(AppState& state, const LoadPreset& action) {
-    for (const auto& [former, model] : kFormerPresets)
-        if (action.key == former && !built_in_model(model).empty())
-            return carry_out(state, OpenFile{std::string(model)});
+    std::string_view model = action.key;  // the built-in models are examples too
+    for (const auto& [former, now] : kFormerPresets)
+        if (action.key == former) model = now;
+    if (!built_in_model(model).empty()) return carry_out(state, OpenFile{std::string(model)});
     auto document = load_preset(action.key);
     if (!document) return show_message(state, document.error());
     const std::string text = opened_text(*document);

@@ -1,3 +1,4 @@
+#include <emscripten.h>
 #include <png.h>
 
 #include "app/common/exercise/exercise.h"
@@ -5,13 +6,18 @@
 #include "app/figures/sheet_pdf.h"
 #include "core/tensor.h"
 
-// cairo, which draws PDF and PNG elsewhere, is as large as the rest of a page: there figures are SVG, and a browser prints them.
+// cairo, which draws PDF and PNG elsewhere, is as large as the rest of a page: here figures are SVG, and the browser makes PNG and PDF
+// of them when they are downloaded (Module.attnDownload in page.js).
 
 namespace attn::figures {
+
+EM_JS(int, attn_has_canvas, (), { return globalThis.document ? 1 : 0; });
+
 namespace {
 
 constexpr const char* kWhy =
-    "a page in a browser writes figures as .svg; .pdf and .png need the program that is installed";
+    "the command line for node writes figures as .svg; .pdf and .png need the page or the "
+    "installed program";
 
 class NoFigure : public Figure {
   public:
@@ -33,10 +39,15 @@ class NoFigure : public Figure {
     Result<std::string> finish() override { return failed(kWhy); }
 };
 
+std::unique_ptr<Figure> make_for_canvas(const Page& page) {
+    if (attn_has_canvas() == 0) return std::make_unique<NoFigure>();
+    return make_svg(page, false);
+}
+
 }  // namespace
 
-std::unique_ptr<Figure> make_pdf(const Page&) { return std::make_unique<NoFigure>(); }
-std::unique_ptr<Figure> make_png(const Page&) { return std::make_unique<NoFigure>(); }
+std::unique_ptr<Figure> make_pdf(const Page& page) { return make_for_canvas(page); }
+std::unique_ptr<Figure> make_png(const Page& page) { return make_for_canvas(page); }
 
 Result<std::string> sheet_pdf(const view::Exercise&, Paper, bool) {
     return failed(
