@@ -46,7 +46,7 @@ constexpr std::array<StageInfo, kStageCount> kStages{{
      R"(q^n_i = q_i / \sqrt{\mathrm{mean}(q_i^2) + \epsilon} \circ \gamma_q)",
      Axis::query, Axis::d_k, HeadAxis::query, Exists::with_qk_norm, ColorScale::diverging, Role::query,
      {from(Stage::q, Lights::same_row), from(Param::q_norm_weight, Lights::column)},
-     "Each query is divided by the root of its mean square, so its length no longer counts.", kQkNorm},
+     "Each query is divided by its root mean square, so its length no longer matters.", kQkNorm},
     {Stage::k_norm, "k_norm", "Kⁿ", "norm K", "Normalised keys",
      R"(k^n_j = k_j / \sqrt{\mathrm{mean}(k_j^2) + \epsilon} \circ \gamma_k)",
      Axis::key, Axis::d_k, HeadAxis::key_value, Exists::with_qk_norm, ColorScale::diverging, Role::key,

@@ -125,7 +125,7 @@ void run_large(const BenchPlan& plan, BenchReport& report) {
 }
 
 constexpr auto kSections = std::to_array<BenchSection>({
-    {"cases", "backends over shapes, forward and backward", run_cases},
+    {"cases", "compares backends over shapes, forward and backward", run_cases},
     {"trace", "every stage stored (staged) against none (fused)", run_trace},
     {"kinds", "rotations, biases, sinks and scores (fused) against plain dot products", run_kinds},
     {"decoding", "one query of each head (fused) against reading K and V once", run_decoding},

@@ -110,7 +110,7 @@ void declare_circuits(CLI::App& app, CircuitsOptions& options) {
     add_number(app, "--head", options.head, "N", files::whole_numbers(0, files::kMostHeads),
                "with --layer");
     add_number(app, "--nearest", options.nearest, "N", files::whole_numbers(1, kMostNearest),
-               "for one head: the tokens of the text with the N nearest of the vocabulary");
+               "for one head: each token of the text with its N nearest of the vocabulary");
     add_value(app, "--backend", options.backend, "NAME", "backend, by its name");
     app.add_flag("--json", options.json, "JSON on standard output");
     add_value(app, "-o,--output", options.output, "OUT.npz",

@@ -44,7 +44,7 @@ std::string heading(const DiffReport& report) {
             fmt::format("options: {}\n",
                         report.options.empty() ? "none, plain softmax attention" : report.options);
     } else {
-        text += "no inputs (Q and K, or X): nothing can be computed again\n";
+        text += "no inputs (Q and K, or X): nothing can be recomputed\n";
     }
     return text;
 }

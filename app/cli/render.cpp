@@ -165,7 +165,7 @@ std::string film_of(Studio& studio, const RenderOptions& options, const Start& s
 /// Options of which one would not count.
 void check_together(const RenderOptions& options) {
     if (options.output.empty() && !options.is_timed())
-        throw bad_input("no -o: expected the name of the figure, as in -o step.svg");
+        throw bad_input("no -o: expected a file name for the figure, as in -o step.svg");
     if (options.main_shots && !options.all)
         throw bad_input("--main-shots is for --all, which draws every workspace");
     if (options.all && files::is_standard(options.output))

@@ -140,7 +140,7 @@ std::string percents(const std::vector<double>& weights) {
         if (adds) tenths += std::lround(10.0 * std::stod(shown));
     }
     if (!adds || tenths == 1000) return text;
-    return text + fmt::format("  (rounded: adds to {}.{})", tenths / 10, tenths % 10);
+    return text + fmt::format("  (rounded: adds up to {}.{})", tenths / 10, tenths % 10);
 }
 
 /// What softmax makes of the logits at each width.

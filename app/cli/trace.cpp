@@ -128,8 +128,9 @@ void declare(CLI::App& app, TraceArguments& text, BackendList backends) {
     add_value(app, "--text", text.text, "TEXT", "the text that the model reads");
     add_value(app, "--token-ids", text.token_ids, "N,..",
               "in place of --text: the numbers of the tokens");
-    add_value(app, "--image", text.image, "FILE.png",
-              "PNG image for a model that reads images; for CLIP with --text, a || b gives two");
+    add_value(
+        app, "--image", text.image, "FILE.png",
+        "PNG image for a model that reads images; for CLIP with --text, a || b gives two texts");
     add_value(app, "--decoder", text.decoder, "TEXT",
               "text of a T5's decoder so far, for --group decoder or cross");
     add_value(app, "--off", text.off, "LAYER.HEAD,..",
@@ -497,7 +498,8 @@ void check_model_usage(const CLI::App& app, const TraceArguments& text) {
     if (text.output.empty()) throw bad_input("expected an output file: -o OUT.npz");
     for (const char* flag : {"--off", "--row", "--patch"})
         if (text.stream && app.count(flag) > 0)
-            throw bad_input(fmt::format("{} is given with --stream; leave one out", flag));
+            throw bad_input(
+                fmt::format("{} cannot be combined with --stream; leave one out", flag));
     for (const char* flag : {"--layer", "--grad"})
         if (app.count(flag) > 0) throw bad_input(fmt::format("{} does not apply to --model", flag));
     for (const auto& [option, value] : given_options(app, text.attention))
@@ -511,7 +513,7 @@ void trace_text(const CLI::App& app, const TraceArguments& text, Streams io) {
     check_model_usage(app, text);
     auto keep = parse_keep(text.keep);
     if (text.stream && !text.keep.empty() && keep[index_of(Stage::output)])
-        throw bad_input("--keep output is given with --stream; leave one out");
+        throw bad_input("--keep output cannot be combined with --stream; leave one out");
     if (text.stream) keep.reset(index_of(Stage::output));
     const auto threads = parse_threads(text.threads);
     const ThreadLimit limit(threads);

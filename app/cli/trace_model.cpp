@@ -189,8 +189,8 @@ PatchIntervention made_patch(const ModelTrace& request, const Model& model, cons
         or_throw(read_group(model, reading, backend, keep, {}, {}, LogitRows::last));
     if (std::ssize(source.tokens) != tokens)
         throw bad_input(fmt::format(
-            "--patch: '{}' has {} tokens and {} {}; expected as many, for a vector is taken to the "
-            "position it has in its own text",
+            "--patch: '{}' has {} tokens and {} {}; expected the same number, because each vector "
+            "is patched in at the position it has in its own text",
             typed.text, source.tokens.size(),
             &read == &reading.text ? "--text" : "what the decoder has written", tokens));
     std::vector<Index> positions(tokens);

@@ -302,7 +302,8 @@ void train_all(const TrainOptions& options, Streams io) {
 
 int run_train(Args args, Streams io) {
     return run_command(
-        "Trains a small transformer on a task whose attention is known. The same specification "
+        "Trains a small transformer on a task whose correct attention is known. The same "
+        "specification "
         "gives the same run, bit for bit, on one machine. The table's numbers are means of the "
         "last 50 steps; saturated: rows whose largest weight is above 0.99.",
         "attnscope train", args, io, declare_train, train_all);

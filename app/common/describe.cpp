@@ -102,8 +102,8 @@ void JsonReader::read(std::string_view name, std::map<std::string, std::string>&
                       const About&) {
     const json& found = *fields_.find(name);
     if (!found.is_object())
-        return fields_.complain(
-            fmt::format("has '{}' = {}: expected an object of texts", name, quoted(found)));
+        return fields_.complain(fmt::format(
+            "has '{}' = {}: expected an object whose values are strings", name, quoted(found)));
     value.clear();
     for (const auto& [key, text] : found.items()) {
         if (!text.is_string())

@@ -22,12 +22,13 @@ Index kv_heads_of(const CallOptions& options) {
 
 Error heads_unknown(const LayerReader& layer, const std::string& name,
                     const std::vector<Index>& extents) {
-    return {.problem = fmt::format("{} is {}, its heads side by side, and the file does not have "
-                                   "their number",
-                                   name, to_string(extents)),
-            .code = ErrorCode::ambiguous,
-            .where = layer.shown(),
-            .remedies = {{.option = "heads", .value = "H"}}};
+    return {
+        .problem = fmt::format(
+            "{} is {}, with its heads side by side, and the file does not give the number of heads",
+            name, to_string(extents)),
+        .code = ErrorCode::ambiguous,
+        .where = layer.shown(),
+        .remedies = {{.option = "heads", .value = "H"}}};
 }
 
 /// How many heads K and V have where a projection gives them side by side: as wide ones as Q's, unless it is said.
@@ -243,8 +244,9 @@ Index read_past(const LayerReader& layer, Inputs& in) {
                                     in.projects() ? "X is given instead" : "one is missing"));
     const Tensor past_k = past_of(layer, "past_k", in.k), past_v = past_of(layer, "past_v", in.v);
     if (past_k.shape().t != past_v.shape().t)
-        throw bad_input(fmt::format("{}: past_k has {} tokens, past_v {}; expected as many",
-                                    layer.shown(), past_k.shape().t, past_v.shape().t));
+        throw bad_input(
+            fmt::format("{}: past_k has {} tokens, past_v has {}; expected the same number",
+                        layer.shown(), past_k.shape().t, past_v.shape().t));
     in.k = joined(past_k, in.k);
     in.v = joined(past_v, in.v);
     return past_k.shape().t;

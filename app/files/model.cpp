@@ -105,8 +105,8 @@ PatchIntervention patch_of(ModelCache::Entry& entry, const view::ModelOrigin& wa
     const auto count = std::ssize(source->tokens);
     if (count != tokens)
         throw bad_input(fmt::format(
-            "the text to patch from, '{}', has {} token{} and {} {}; expected as many, for a "
-            "vector is taken to the position it has in its own text",
+            "the text to patch from, '{}', has {} token{} and {} {}; expected the same number, "
+            "because each vector is patched in at the position it has in its own text",
             patch.text, count, count == 1 ? "" : "s",
             &read == &reading.text ? "the text that is open" : "what the decoder has written",
             tokens));

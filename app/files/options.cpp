@@ -374,8 +374,8 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      {},
      Stage::q_rot},
     {"mla", "FORM", "", kArrays,
-     "of latents c_kv: expanded (default) makes keys and values of each head, absorbed moves W_UK "
-     "to the queries and W_UV to W_O, as decoding does",
+     "of latents c_kv: expanded (default) forms the keys and values of each head, absorbed folds "
+     "W_UK into the queries and W_UV into W_O, as decoding does",
      set_mla},
     {"log-temperature",
      "FLOOR,SCALE",

@@ -275,7 +275,9 @@ void resolve_scale(const std::string& what, const CallOptions& options, Attentio
             {{.option = "scale",
               .value = "none",
               .meaning = "they are scaled already, or not at all"},
-             {.option = "scale", .value = "X", .meaning = "softmax takes X times the scores"},
+             {.option = "scale",
+              .value = "X",
+              .meaning = "multiplies the scores by X before the softmax"},
              {.option = "d-k", .value = "N", .meaning = "N is the width of a query: times 1/√N"}},
             ErrorCode::ambiguous);
     spec.scale = ScaleKind::value;

@@ -113,10 +113,11 @@ void leave_unused(const PairsListing& pairs, const ArrayReader& reader, Listing&
 void place_after_past(const LayerReader& layer, Index past, TensorFile& file) {
     const AttentionSpec& stated = layer.options.spec;
     if (past > 0 && (stated.rope || has_rotary(layer.reader, layer.listing)))
-        throw bad_input(fmt::format(
-            "{}: past_k is given with RoPE, and most caches have keys that are rotated already, "
-            "which would be rotated again. Give all keys in K, or Q and K after RoPE without rope",
-            layer.shown()));
+        throw bad_input(
+            fmt::format("{}: past_k is given with RoPE, and most caches hold keys that are already "
+                        "rotated and would be rotated again. Give all keys in K, or give Q and K "
+                        "after RoPE and leave out rope",
+                        layer.shown()));
     if (stated.query_offset || stated.mask.causal == CausalAlign::bottom_right) return;
     if (!file.layers.empty() && file.spec.query_offset.value_or(0) != past)
         throw bad_input(fmt::format(
@@ -283,7 +284,7 @@ std::string causal_note(const AttentionSpec& spec, const Dimensions& size) {
     if (!corner || size.tq >= size.tk) return {};
     return fmt::format(
         "causal=top-left puts the {} at position{} 0{}, so that keys from {} on are never attended "
-        "to; causal=bottom-right is what decoding means",
+        "to; for decoding use causal=bottom-right",
         size.tq == 1 ? "query" : "queries", size.tq == 1 ? "" : "s",
         size.tq == 1 ? "" : fmt::format(" to {}", size.tq - 1), size.tq);
 }
@@ -522,8 +523,8 @@ view::FileQuestion bits_question(const ArrayReader& reader) {
     if (dtype.ends_with("int8"))
         question.answers.insert(
             question.answers.end() - 1,
-            {{"float8 E4M3", "The codes of float8_e4m3fn, one a byte.", "dtype", "e4m3"},
-             {"float8 E5M2", "The codes of float8_e5m2, one a byte.", "dtype", "e5m2"}});
+            {{"float8 E4M3", "The codes of float8_e4m3fn, one per byte.", "dtype", "e4m3"},
+             {"float8 E5M2", "The codes of float8_e5m2, one per byte.", "dtype", "e5m2"}});
     return question;
 }
 

@@ -94,8 +94,8 @@ Result<Lecture> lecture_from_json(std::string_view text, std::string_view file_n
         need_list(fields, "screens", "screen", lecture.screens, read_screen);
         if (!std::ranges::is_sorted(lecture.screens, {}, &LectureScreen::minute))
             fields.complain(
-                "has a 'minute' below that of the screen before: expected screens in order of "
-                "time");
+                "has a 'minute' earlier than that of the previous screen: expected screens in "
+                "order of their minutes");
         if (auto valid = fields.finish(); !valid) return tl::unexpected(valid.error());
         return lecture;
     });
@@ -147,11 +147,10 @@ void add_lecture_commands(std::vector<Command>& list, const AppState& state) {
 
 void carry_out(AppState& state, const CopyState&) {
     state.effects.clipboard = state_to_text(state);
-    show_message(
-        state,
-        "Copied this state as text, {} characters. Paste it into Ctrl+K, or pass it to attnscope "
-        "as a file.",
-        state.effects.clipboard->size());
+    show_message(state,
+                 "Copied this state as text, {} characters. Press Ctrl+K and paste it there, or "
+                 "save it to a file and open that.",
+                 state.effects.clipboard->size());
 }
 
 void carry_out(AppState& state, const StartLecture& action) {

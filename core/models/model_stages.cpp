@@ -21,7 +21,7 @@ using C = ColorScale;
 // clang-format off
 constexpr std::array<ModelStageInfo, kModelStageCount> kModelStages{{
     {S::embedding, "embedding", "E", "Token embeddings", P::entry, Role::input, C::diverging,
-     "Each token is a row of the embedding table."},
+     "The embedding of a token is a row of the embedding table."},
     {S::position, "position", "P", "Positions", P::entry, Role::input, C::diverging,
      "Each position adds its own vector, so that equal tokens differ."},
     {S::entry, "entry", "X", "Embedding + position", P::entry, Role::input, C::diverging,

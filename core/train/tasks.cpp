@@ -19,7 +19,7 @@ namespace {
 
 constexpr auto kTasks = std::to_array<TaskInfo>({
     {Task::copy, "copy", "Copy", "a b c : a b; from : on, the model predicts the next symbol",
-     "each position attends T/2 back, to the symbol that comes next", true, true, false, false},
+     "each position attends T/2 back, to the symbol that it must predict", true, true, false, false},
     {Task::reverse, "reverse", "Reverse", "“a b c d”; position p must give the symbol at T − 1 − p",
      "the antidiagonal: position p attends to T − 1 − p", false, true, false, false},
     {Task::sort, "sort", "Sort", "d b a c; position p must give the p-th smallest symbol",
@@ -37,14 +37,14 @@ constexpr auto kTasks = std::to_array<TaskInfo>({
     {Task::text, "text", "Words of a text", "words of a text; each must predict the next word",
      "depends on the text: often the word before, or a related word", true, false, true, false},
     {Task::grammar, "grammar", "Grammar",
-     "sentences of a small grammar; each word must predict the next word",
+     "sentences of a small grammar; at each word the model must predict the next one",
      "a verb attends to its noun, from which it has its number", true, false, false, false},
     {Task::marked, "marked", "Marked words",
      "texts of a language; the model must give the word that each marked word stands for",
      "the useful attention depends on the language: a pronoun, for example, attends to its noun",
      false, false, false, true},
     {Task::sentences, "sentences", "Sentences",
-     "texts of a language; each word must predict the next word",
+     "texts of a language; at each word the model must predict the next one",
      "the useful attention depends on the language: often to the word that decides the next one",
      true, false, false, true},
 });

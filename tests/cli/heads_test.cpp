@@ -149,7 +149,8 @@ TEST_CASE_FIXTURE(OnDisk, "heads: a file is read as the options of trace say") {
     check_refused(
         {"heads", path, "--role", "mine=scores"},
         "a.npz: mine are scores q·k, and the file does not have their scale. Pass --scale none "
-        "(they are scaled already, or not at all), --scale X (softmax takes X times the scores) or "
+        "(they are scaled already, or not at all), --scale X (multiplies the scores by X before "
+        "the softmax) or "
         "--d-k N (N is the width of a query: times 1/√N)");
     check_refused({"heads", path, "--window", "x"},
                   "attnscope heads: --window is 'x'; expected a whole number");

@@ -114,11 +114,10 @@ TEST_CASE_FIXTURE(
     write(scratch / "r.npz", {{"scores", {2, 2}, std::vector<float>(4, 1.0F)}});
     const view::AppState state = opened_state(scratch / "r.npz");
     CHECK(state.workspace == "tensors");
-    CHECK(contains(
-        state.document().no_attention,
-        "scores are scores q·k, and the file does not have their scale. In Tensors "
-        "choose scale none (they are scaled already, or not at all), scale X (softmax takes "
-        "X times the scores) or d-k N"));
+    CHECK(contains(state.document().no_attention,
+                   "scores are scores q·k, and the file does not have their scale. In Tensors "
+                   "choose scale none (they are scaled already, or not at all), scale X "
+                   "(multiplies the scores by X before the softmax) or d-k N"));
     CHECK(contains(view::stages_lack(state.document()), "Tensors shows why"));
 }
 

@@ -119,8 +119,8 @@ TEST_CASE_FIXTURE(OnDisk, "outputs of projections, as nnsight names them, are he
     const std::string path = scratch.at("n.npz");
     CHECK(sentence_in(read_tensors(path)) ==
           path +
-              ": layer 2: model.layers.2.self_attn.q_proj.output is [1, 2, 4], its heads side by "
-              "side, and the file does not have their number. Pass --heads H");
+              ": layer 2: model.layers.2.self_attn.q_proj.output is [1, 2, 4], with its heads side "
+              "by side, and the file does not give the number of heads. Pass --heads H");
     const auto file = must(read_tensors(path, given({{"heads", "2"}})));
     CHECK(file.numbers == Extents{2});
     CHECK(file.size.heads == 2);
@@ -262,15 +262,16 @@ TEST_CASE_FIXTURE(OnDisk, "in the window no sentence proposes an option of the c
     };
     CHECK(text("s.npz", OptionsBy::flags) ==
           "scores are scores q·k, and the file does not have their scale. Pass --scale none (they "
-          "are scaled already, or not at all), --scale X (softmax takes X times the scores) or "
+          "are scaled already, or not at all), --scale X (multiplies the scores by X before the "
+          "softmax) or "
           "--d-k N (N is the width of a query: times 1/√N)");
     CHECK(text("s.npz", OptionsBy::window_flags) ==
           "scores are scores q·k, and the file does not have their scale. Pass --d-k N (N is the "
           "width of a query: times 1/√N)");
     CHECK(text("s.npz", OptionsBy::controls) ==
           "scores are scores q·k, and the file does not have their scale. In Tensors choose scale "
-          "none (they are scaled already, or not at all), scale X (softmax takes X times the "
-          "scores) or d-k N (N is the width of a query: times 1/√N)");
+          "none (they are scaled already, or not at all), scale X (multiplies the scores by X "
+          "before the softmax) or d-k N (N is the width of a query: times 1/√N)");
     CHECK(text("t.npz", OptionsBy::flags)
               .ends_with(". Pass --layout tokens-first if Q [3, 4, 2] is [T, H, d]"));
     CHECK(text("t.npz", OptionsBy::controls)

@@ -184,7 +184,8 @@ TEST_CASE("each number of an array is checked, and array, value and wish are nam
                    "f: a has the shape none"));
     CHECK(contains(complaint(R"({"a":{"dtype":"F32","shape":[1]}})", data), "data_offsets none"));
     CHECK(contains(complaint(R"({"a":5})", data), "f: a is 5; expected dtype, shape"));
-    CHECK(contains(complaint(R"({"__metadata__":{"a":1}})"), "expected an object of texts"));
+    CHECK(contains(complaint(R"({"__metadata__":{"a":1}})"),
+                   "expected an object whose values are strings"));
     CHECK(contains(complaint(one("F32", "[" + std::string(40, '1') + "]", "[0,4]"), data), "f: "));
 }
 

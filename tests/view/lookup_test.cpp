@@ -103,7 +103,7 @@ TEST_CASE("a session keeps memory, order and page; wrong ones are refused with w
         return session_fault(replaced(text, from, to));
     };
     CHECK(has(broken("\"order\":[3,2,1,0]", "\"order\":[3,2,2,0]"),
-              "expected each number from 0 on, once"));
+              "expected each number from 0 up exactly once"));
     CHECK(has(broken("\"temperature\":0.5", "\"temperature\":-1"), "expected 0.01 to 100"));
     CHECK(has(broken("\"kx\":1.0", "\"kx\":9"), "beyond ±4"));
     CHECK(has(broken("\"page\":\"permutation\"", "\"page\":\"attic\""), "page"));

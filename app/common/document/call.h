@@ -80,9 +80,8 @@ inline void describe_options(Visitor& visit, CallSettings& call) {
     visit("dropout", call.dropout,
           {.text = "dropout p",
            .tip = "Each weight is dropped with probability p\nThe others are divided by 1 − p."});
-    visit(
-        "dropout_seed", call.dropout_seed,
-        {.text = "dropout seed", .tip = "Seed of dropout\nThe same seed drops the same weights."});
+    visit("dropout_seed", call.dropout_seed,
+          {.text = "dropout seed", .tip = "Dropout seed\nThe same seed drops the same weights."});
     visit("training", call.training,
           {.text = "training", .tip = "Training\nOff, as in evaluation: no weight is dropped."});
 }

@@ -100,7 +100,7 @@ bool can_change(AppState& state, HeadPlace place) {
 
 bool is_patched(AppState& state, Stage part) {
     if (part == Stage::q || part == Stage::k || part == Stage::v) return true;
-    show_error(state, "{} cannot be patched: q, k or v.", info(part).key);
+    show_error(state, "{} cannot be patched; expected q, k or v.", info(part).key);
     return false;
 }
 

@@ -52,7 +52,7 @@ void read_row(Fields& fields, std::string_view key, const json& row, std::size_t
                                                key, n, quoted(row[c]), c));
         if (std::isfinite(value) && !std::isfinite(static_cast<float>(value)))
             return fields.complain(
-                fmt::format("{} row {} has {} in column {}: a float holds at most 3.4e38", key, n,
+                fmt::format("{} row {} has {} in column {}: float32 holds at most 3.4e38", key, n,
                             quoted(row[c]), c));
         values.push_back(static_cast<float>(value));
     }

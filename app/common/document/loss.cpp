@@ -75,7 +75,7 @@ void set_loss(AppState& state, const Loss& loss) {
 /// Whether the output has that cell; tells the person where it has not.
 bool is_output(AppState& state, const CellRef& cell) {
     const bool there = cell.tensor == OperandId(Stage::output) && has_cell(state, cell);
-    if (!there) warn(state, "{} is not a number of the output", cell_name(state, cell));
+    if (!there) warn(state, "{} is not one of the numbers of the output", cell_name(state, cell));
     return there;
 }
 

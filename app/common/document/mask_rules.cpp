@@ -178,7 +178,7 @@ std::string paint_verdict(const Document& document, bool allows) {
 /// One side of a window: the distance to that side against its reach.
 std::string side_verdict(std::string_view difference, Index distance, std::optional<Index> reach,
                          std::string_view side) {
-    if (!reach) return fmt::format("no limit to the {}", side);
+    if (!reach) return fmt::format("no limit on the {}", side);
     return fmt::format("{} = {} {} {}", difference, distance, distance <= *reach ? "≤" : ">",
                        *reach);
 }

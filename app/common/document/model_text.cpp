@@ -156,7 +156,7 @@ void add_lost_options(const AppState& state, std::vector<std::string>& dropped) 
         dropped.emplace_back("the number of heads");
 }
 
-/// "; dropped, as made for the text before: 1 edited number"; "" of none.
+/// "; dropped, because made for the previous text: 1 edited number"; "" of none.
 std::string dropped_text(const std::vector<std::string>& dropped, std::string_view made_for) {
     if (dropped.empty()) return {};
     return fmt::format("; dropped, as {}: {}", made_for, fmt::join(dropped, ", "));
@@ -206,11 +206,12 @@ std::string group_text(const Document& document) {
                        document.size.tk, stated.empty() ? "" : "; ", stated);
 }
 
-/// "“The cat”: 2 tokens; similarity to “A dog”: 0.831; dropped, as made for the text before: 1 edited number".
+/// "“The cat”: 2 tokens; similarity to “A dog”: 0.831; dropped, because made for the previous text: 1 edited number".
 std::string typed_text(const Document& document, const std::vector<std::string>& dropped) {
     const bool across = group_of(document) == "cross";  // the text is the keys'
     if (!shows_first(document) && !across)
-        return group_text(document) + dropped_text(dropped, "made for what was read before");
+        return group_text(document) +
+               dropped_text(dropped, "made for the data that was open before");
     const std::size_t tokens = across ? document.tokens_kv.size() : document.tokens.size();
     const bool blank = reads_image(document) && text_of(document).empty();
     std::string text =
@@ -377,7 +378,7 @@ void take_typed(AppState& state, const Document& read) {
     const std::string text =
         other ? group_text(next) + dropped_text(dropped, "the other group's")
         : is.second_input != was.second_input
-            ? group_text(next) + dropped_text(dropped, "made for what was read before")
+            ? group_text(next) + dropped_text(dropped, "made for the data that was open before")
         : typed || is.changes == was.changes ? typed_text(next, dropped)
                                              : switched_text(next, dropped);
     if (state.gesture) state.gesture->joins = typed && state.history[state.now].typed;

@@ -49,12 +49,14 @@ inline void describe(Visitor& visit, GenerateControls& controls) {
            .tip = "Keeps only this many of the most probable tokens; 0: all",
            .low = 0,
            .high = static_cast<double>(kMostTopK)});
-    visit("top_p", controls.top_p,
-          {.text = "top-p",
-           .tip = "Then keeps the fewest most probable tokens whose p sums to at least this; 1: "
-                  "all\nUses p after temperature.",
-           .low = kLeastTopP,
-           .high = 1.0});
+    visit(
+        "top_p", controls.top_p,
+        {.text = "top-p",
+         .tip =
+             "Then keeps the smallest set of most probable tokens whose p sum to at least this; 1: "
+             "all\nUses p after temperature.",
+         .low = kLeastTopP,
+         .high = 1.0});
     visit("seed", controls.seed,
           {.text = "seed",
            .tip = "Seed of the random number u of each step\nThe same seed gives the same tokens. "

@@ -326,7 +326,7 @@ constexpr PersistedValue kValues[] = {persisted(heads_look)};
 
 constexpr std::string_view kHeadsMouse[] = {
     "Click a small picture: that head is shown large, here and in every workspace.",
-    "Shift+click a small picture: pin it; with two pinned they are compared.",
+    "Shift+click a small picture to pin it; two pinned pictures are compared.",
     "Click a weight: the inspector explains it.",
     "Point at a small picture to see the measures of the head.",
     "More than 64 tokens: a head is a map; the wheel zooms, dragging pans.",

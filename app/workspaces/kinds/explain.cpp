@@ -138,7 +138,7 @@ void add_cosine(const Pair& pair) {
     pair.add(fmt::format("‖{}‖", pair.q_name()), length_of(q, Role::query), length(q), squares);
     pair.add(fmt::format("‖{}‖", pair.k_name()), length_of(k, Role::key), length(k), squares);
     if (length(q) == 0.0 || length(k) == 0.0)
-        return pair.note("A vector of length 0 has no direction: its cosines are 0.");
+        return pair.note("A vector of length 0 has no direction: its cosines are shown as 0.");
     const Expr by_q = plain(evaluate(product)) / plain(length(q), Role::query);
     pair.add("cos", by_q / plain(length(k), Role::key), pair.at(Stage::scores));
 }

@@ -125,10 +125,10 @@ SideVector missed_column(const KindComputed& side) {
         column.cells.push_back(counted_row ? percent(row.missed) : "–");
         column.bars.push_back(counted_row ? row.missed : 0.0);
         column.cell_tips.push_back(
-            counted_row
-                ? fmt::format("keys read: {}, allowed keys: {}, missed weight: {}", row.read,
-                              row.allowed, percent(row.missed))
-                : "weight undefined: the row has a score that is not finite, or an empty mask");
+            counted_row ? fmt::format("keys read: {}, allowed keys: {}, missed weight: {}",
+                                      row.read, row.allowed, percent(row.missed))
+                        : "weight undefined: the row has a score that is not finite, or its mask "
+                          "allows no key");
     }
     return column;
 }
@@ -285,11 +285,12 @@ void add_times(const AppState& state, std::vector<KindRow>& rows) {
         times->b_runs < 1)
         return;
     const auto text = [](double ms) { return significant(1e3 * ms, 3) + " µs"; };
-    rows.push_back({"time, measured here", "median of several runs",
-                    fmt::format("The computation of this screen in double, with plain loops: {} "
-                                "runs of A, {} of B. A kernel takes a different time.",
-                                times->a_runs, times->b_runs),
-                    text(times->a_ms), text(times->b_ms), ""});
+    rows.push_back(
+        {"time, measured here", "median of several runs",
+         fmt::format("Time of this screen's computation in double precision, with plain loops: {} "
+                     "runs of A, {} of B. A real kernel's time is different.",
+                     times->a_runs, times->b_runs),
+         text(times->a_ms), text(times->b_ms), ""});
 }
 
 /// Costs are the operations' own counts, of this head.

@@ -172,7 +172,8 @@ InspectorView lines_page(const AppState& state) {
     const train::Influences* const influences = shown_influences(state);
     if (influences == nullptr)
         return only_hint(
-            "Press F to train again without each line and find the lines that caused the answer.");
+            "Press F to train again with each line left out in turn and find the lines that caused "
+            "the answer.");
     const train::Influences& found = *influences;
     const LeftOutRequest& request = shown_left_out(state)->request;
     const auto data = train::read_own_data(request.spec.language->own_text());

@@ -33,7 +33,8 @@ std::string fault_of(const LookupControls& controls) {
     if (controls.pairs.empty() || controls.pairs.size() > kMostLookupPairs)
         return fmt::format("has 'pairs': expected a list of 1 to {}", kMostLookupPairs);
     if (!is_on_plane(controls.query)) return fmt::format("has a query beyond ±{}", kPlaneEnd);
-    if (!is_order(controls.order)) return "has 'order': expected each number from 0 on, once";
+    if (!is_order(controls.order))
+        return "has 'order': expected each number from 0 up exactly once";
     return {};
 }
 

@@ -72,7 +72,7 @@ void add_model_commands_here(std::vector<Command>& list, const AppState& state) 
     add(look.gradients ? "Parameters and FLOP of each block" : "Gradient of the loss by each block",
         Key::g, ShowBlockGradients{!look.gradients});
     CommandAdder{list, "Whole model"}(
-        look.known ? "Back to the opened model" : "Known models: where their parameters are",
+        look.known ? "Back to the model you opened" : "Known models: where their parameters are",
         Key::k, ShowKnownModels{!look.known}, model_of(state.document()) != nullptr);
     add_document_commands(list, state);
 }

@@ -135,7 +135,7 @@ std::string break_text(SoftmaxAlgorithm algorithm, const NumericsSweep* sweep) {
     for (const FloatFormat format : kFloatFormats)
         if (const auto from = sweep->break_of(algorithm, format))
             found.push_back(fmt::format("{} from gain {}", info(format).name, grouped(*from)));
-    if (found.empty()) return fmt::format("no format fails up to gain {}", grouped(kMostGain));
+    if (found.empty()) return fmt::format("no format fails up to a gain of {}", grouped(kMostGain));
     return fmt::format("× fails: {}", fmt::join(found, ", "));
 }
 

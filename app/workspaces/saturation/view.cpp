@@ -120,7 +120,7 @@ std::string rounding_note(const std::vector<double>& weights) {
         tenths += std::lround(1000.0 * weight);
     }
     if (tenths == 1000) return "";
-    return fmt::format("rounded: adds to {}.{} %", tenths / 10, tenths % 10);
+    return fmt::format("rounded: adds up to {}.{} %", tenths / 10, tenths % 10);
 }
 
 SaturationSideView side_view(const SaturationRow& row, Index d_k, bool is_scaled) {
@@ -239,7 +239,8 @@ std::vector<ComparedNumber> row_numbers(const SaturationPair& pair, Index d_k) {
          "With respect to the raw score s: scaling divides this slope by √d_k.",
          measure(s.max_slope * raw), measure(u.max_slope)},
         {"‖J‖_F", "J = diag(a) − a aᵀ",
-         "Root of the sum of squares of the softmax Jacobian with respect to its input z.",
+         "Frobenius norm of the softmax Jacobian with respect to its input z: the root of the sum "
+         "of its squared entries.",
          measure(s.jacobian_frobenius), measure(u.jacobian_frobenius)},
         {"‖∂a/∂s‖_F", fmt::format("with scaling: J / √{}", d_k),
          "Frobenius norm of the Jacobian with respect to the raw score s.",

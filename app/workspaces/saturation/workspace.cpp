@@ -84,7 +84,7 @@ std::vector<Shot> saturation_shots() {
 constexpr std::string_view kSaturationMouse[] = {
     "Drag the handle or a curve to change d_k in powers of two.",
     "Click one of the four gradients to show it in the large plot.",
-    "In the details, click a number under the large plot to compare the Jacobian with that d_k.",
+    "In the details, click a number under the large plot to compare with the Jacobian at that d_k.",
     "Click the logits, the keys, the draws or the seed to type a value.",
     "Point at a bar for its score and weight.",
     "Point at a curve or a number for its definition.",

@@ -74,8 +74,8 @@ void add_verify_commands(std::vector<Command>& list, const AppState& state) {
     add("The next array", Key::page_down, checked_beside(state, 1), any);
     add("The number above", Key::up, moved_cell(state, -1, 0), any);
     add("The number below", Key::down, moved_cell(state, 1, 0), any);
-    add("The number at the left", Key::left, moved_cell(state, 0, -1), any);
-    add("The number at the right", Key::right, moved_cell(state, 0, 1), any);
+    add("The number on the left", Key::left, moved_cell(state, 0, -1), any);
+    add("The number on the right", Key::right, moved_cell(state, 0, 1), any);
     add("The head before", Key::comma, moved_cell(state, 0, 0, -1), any);
     add("The next head", Key::period, moved_cell(state, 0, 0, 1), any);
     const auto in_step = checked_in_step(state);

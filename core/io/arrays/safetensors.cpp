@@ -202,8 +202,9 @@ Result<Texts> read_metadata(const json& header, const std::string& file) {
     if (found == header.end()) return texts;
     const auto is_text = [](const json& value) { return value.is_string(); };
     if (!found->is_object() || !std::ranges::all_of(*found, is_text))
-        return bad_input(fmt::format("{}: __metadata__ is {}; expected an object of texts", file,
-                                     description_of(*found)));
+        return bad_input(
+            fmt::format("{}: __metadata__ is {}; expected an object whose values are strings", file,
+                        description_of(*found)));
     for (const auto& [key, value] : found->items()) texts.emplace(key, value.get<std::string>());
     return texts;
 }

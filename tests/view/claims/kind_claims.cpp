@@ -367,7 +367,7 @@ constexpr Claim kClaims[] = {
     {"Row {} has no allowed key: {}", check_empty_row},
     {"{} more rows have no allowed key", check_more_empty},
     {"alone: {} of {}", check_rule_alone},
-    {"window allows: no limit to the {}", check_no_limit},
+    {"window allows: no limit on the {}", check_no_limit},
     {"only key 0 is valid{}", check_padding},
     {"no key is valid{}", check_padding},
     {"keys 0 … {} are valid{}", check_padding},

@@ -365,7 +365,7 @@ constexpr Claim kClaims[] = {
     {"No head is pinned", check_no_pin},
     {"No name has “{}”: Esc shows all", check_no_name},
     {"worst at key {}: off by {}", check_worst},
-    {"no format fails up to gain {}",
+    {"no format fails up to a gain of {}",
      [](const Match& match) {
          return check_breaks({match.state, match.text, {}});
      }},

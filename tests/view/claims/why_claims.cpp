@@ -435,7 +435,7 @@ constexpr Claim kClaims[] = {
     {"Compared with d_k = {}: {} without scaling, {} with scaling", check_stop_change},
     {"{} draws, 95 % confidence interval: {} to {}", check_sure_change},
     {"Scaling multiplies the Jacobian with respect to the raw score s by 1/√d_k{}", check_raw},
-    {"rounded: adds to {}", check_percents},
+    {"rounded: adds up to {}", check_percents},
 };
 
 }  // namespace

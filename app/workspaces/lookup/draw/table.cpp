@@ -59,9 +59,10 @@ bool draw_row(const MemoryRowView& row, std::size_t n, const Box& line, const Fr
     const bool hovered = ImGui::IsItemHovered();
     if (clicked || pressed_by_key(frame))
         out.push_back(view::SelectLookupPair{static_cast<Index>(n)});
-    tooltip(frame, row.key + " → " + row.value,
-            "The strip is the weight. The largest q·k and the largest cosine are coloured. Click "
-            "to see the arithmetic.");
+    tooltip(
+        frame, row.key + " → " + row.value,
+        "The strip shows the weight. The largest q·k and the largest cosine are coloured. Click "
+        "to see the arithmetic.");
     ImGui::PopID();
     if (row.selected || hovered || row.hovered)
         frame.painter.rect(line.low, line.high, frame.theme.raised, frame.px(4));

@@ -233,17 +233,17 @@ Group mask_of(const ControlsView& view) {
                       {"Window mask: |i − j| ≤ w", "A query sees only the keys near it. [T, T]"}},
                      [](std::optional<Index> reach) { return SetWindow{reach}; }));
     if (view.tokens > 0)
-        group.rows.push_back(
-            switched_row({"padding",
-                          "padding",
-                          "keys",
-                          view.padding.has_value(),
-                          view.padding,
-                          view.tokens - 1,
-                          view.tokens,
-                          {"Padding mask: key j < the number of valid keys",
-                           "Later keys only pad the sequence to the longest of the batch."}},
-                         [](std::optional<Index> keys) { return SetPadding{keys}; }));
+        group.rows.push_back(switched_row(
+            {"padding",
+             "padding",
+             "keys",
+             view.padding.has_value(),
+             view.padding,
+             view.tokens - 1,
+             view.tokens,
+             {"Padding mask: key j < the number of valid keys",
+              "Later keys only pad the sequence to the length of the longest one in the batch."}},
+            [](std::optional<Index> keys) { return SetPadding{keys}; }));
     return group;
 }
 
