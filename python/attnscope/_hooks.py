@@ -3,6 +3,7 @@
 Q and K are the operands of the scores: after q_norm and k_norm, and after RoPE if the model's file has apply_rotary_pos_emb (otherwise
 pass rope="half"). The weights and the context are recomputed from them and compared with the model's own. A difference raises an error
 that names the module; then pass the missing options of the call, such as causal=True, scale=0.125, alibi=True, window_left=128, mask=….
+The call is causal without causal=True if every module has is_causal = True, as those of transformers have.
 
 A model of transformers returns its weights with attn_implementation="eager" and output_attentions=True among its inputs. Otherwise
 only the context is compared. torch.nn.MultiheadAttention provides its masks itself. Pass heads and kv_heads if the model does not name them.
@@ -327,6 +328,13 @@ def recorded(model, args, kwargs):
     return calls
 
 
+def causal_candidates(calls, named):
+    """Options to compare the calls under: causal first if every module is, unless the caller states it."""
+    if named.get("causal") is None and all(getattr(call.module, "is_causal", None) is True for call in calls):
+        return [{"causal": True}, {}]
+    return [{}]
+
+
 def recorded_arrays(model, inputs, *, heads=None, kv_heads=None, tokens=None, tokens_kv=None, mask=None, **options):
     """{"l0.Q": …} of every attention in one run of the model, in evaluation. inputs: a tensor, a tuple of arguments, or a dict of arguments by
     their names. ValueError: it has no attention that is known, or what was recorded does not make the model's own weights."""
@@ -339,12 +347,22 @@ def recorded_arrays(model, inputs, *, heads=None, kv_heads=None, tokens=None, to
     by_name = isinstance(inputs, collections.abc.Mapping)
     args = () if by_name else inputs if isinstance(inputs, tuple) else (inputs,)
     calls = recorded(model, args, dict(inputs) if by_name else {})
+    first = None
     if not calls:
         raise ValueError(f"no attention of this model ran: none is a MultiheadAttention or has a submodule of {', '.join(NAMES)}")
     masks = [call.mask for call in calls]
-    for number, call in enumerate(calls):
-        parts = checked(call, model, heads, kv_heads, named, found.get("mask"))
-        found.update({f"l{number}.{role}": numpy.ascontiguousarray(part) for role, part in zip("QKV", parts)})
+    for causal in causal_candidates(calls, named):
+        stated = {**named, **causal}
+        try:
+            parts = [checked(call, model, heads, kv_heads, stated, found.get("mask")) for call in calls]
+            break
+        except ValueError as refused:
+            first = first or refused
+    else:
+        raise first
+    found.update(beside(**{**options, **causal}))
+    for number, own in enumerate(parts):
+        found.update({f"l{number}.{role}": numpy.ascontiguousarray(part) for role, part in zip("QKV", own)})
     if any(each is not None for each in masks):
         if any(each is None or not numpy.array_equal(each, masks[0]) for each in masks):
             raise ValueError(f"{calls[0].name} and others have different masks, and a file has one: save them apart")

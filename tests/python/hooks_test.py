@@ -214,6 +214,30 @@ class Hooks(Case):
             numpy.testing.assert_allclose(found["context"], (weights @ split[2]).detach().numpy(), atol=1e-5)
             self.assertNotIn("forward", vars(heads))
 
+    def test_a_module_that_is_causal_needs_no_option(self):
+        torch.manual_seed(1)
+        model = Qwen3Attention()
+        self.assertIn("say what the call has besides (causal", self.refusal(model, torch.randn(1, 5, 16)))
+        model.is_causal = True
+        self.check(self.saved(model, torch.randn(1, 5, 16)), model)
+        self.assertEqual(str(numpy.load(self.folder / "a.npz")["options"]), '{"causal": true}')
+        model.is_causal = False
+        (self.folder / "a.npz").unlink()
+        self.assertIn("say what the call has besides (causal", self.refusal(model, torch.randn(1, 5, 16)))
+
+    def test_the_weights_decide_what_a_module_calls_causal(self):
+        class Bidirectional(Qwen3Attention):
+            is_causal = True
+
+            def attend(self, q, k, v):
+                return super().attend(q, k, v, mask=False)
+
+        torch.manual_seed(1)
+        model = torch.nn.Sequential(Bidirectional())
+        self.check(self.saved(model, torch.randn(1, 5, 16)), model[0])
+        (self.folder / "a.npz").unlink()
+        self.assertIn("differ from the model's own", self.refusal(model, torch.randn(1, 5, 16), causal=True))
+
     def test_what_differs_is_not_saved(self):
         torch.manual_seed(1)
         model = torch.nn.Sequential(Qwen3Attention())
