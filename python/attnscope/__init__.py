@@ -15,6 +15,7 @@ The first arguments of every function are one of these:
     model, inputs        a torch.nn.Module and its inputs: a tensor, a tuple of arguments, or a dict of them. Hooks record its attention
                          and compare it with the model's own weights
     name, text           a trained model that the program opens ("pronouns", or a folder), and a text; without one the model's own
+    file                 an .npz of attention by its path; for show, figure, heads and trace
 Arrays can be NumPy, PyTorch (any dtype and device), JAX, or any object with DLPack or __array__. The program computes in float32.
 
 Every function takes the options of `attnscope trace` with _ for -:
@@ -107,6 +108,11 @@ def show(q: Any, k: Any = None, v: Any = None, *, layer: Optional[int] = None, h
 def _source(q: Any, k: Any = None, v: Any = None, **options: Any) -> _figure.Contents:
     if not isinstance(q, (str, os.PathLike)):
         return contents(q, k, v, **options)
+    if os.fspath(q).endswith(".npz"):
+        if k is not None or v is not None or options:
+            raise ValueError(f"'{os.fspath(q)}' has its own arrays and options; expected the file alone")
+        with numpy.load(q, allow_pickle=False) as file:
+            return dict(file)
     if v is not None or not (k is None or isinstance(k, str)):
         raise ValueError(f"'{os.fspath(q)}' is the name of a model; expected its text alone with it: show('stories', 'Anna and Tom')")
     return _figure.TrainedModel(os.fspath(q), k, **options)

@@ -4,12 +4,13 @@ import difflib
 import functools
 import json
 import sys
+import warnings
 from typing import Any, Dict, Optional, Sequence, Tuple
 
 import numpy
 from numpy.typing import NDArray
 
-from ._program import run
+from ._program import Note, run
 
 Arrays = Dict[str, NDArray[Any]]
 
@@ -126,6 +127,20 @@ def _of_operands(q: Any, k: Any, v: Any) -> Arrays:
     return {f"l{n}.{name}": array(layer) for name, each in given.items() for n, layer in enumerate(each)}
 
 
+def _note_tokens_first(arrays: Arrays, options: Dict[str, Any]) -> None:
+    """Notes a call of three axes that is read as [H, T, d] and may be [T, H, d]: more heads than tokens, and nothing that shows the tokens."""
+    q, k = (next((values for name, values in arrays.items() if name.split(".")[-1] == role), None) for role in "QK")
+    if q is None or k is None or q.ndim != 3 or k.ndim != 3 or options.get("layout") or options.get("heads"):
+        return
+    (heads, tokens, d), (kv_heads, keys, _) = q.shape, k.shape
+    both_fit = min(q.shape + k.shape) > 0 and heads % kv_heads == 0 and tokens % keys == 0
+    shown = len(options["tokens"]) == tokens if options.get("tokens") is not None else any(
+        tuple(getattr(options.get(name), "shape", ())[-2:]) == (tokens, keys) for name in ("mask", "bias"))
+    if both_fit and heads > tokens and not shown:
+        warnings.warn(f"q {list(q.shape)} is read as [H, T, d], {heads} heads of {tokens} token{'s' * (tokens > 1)}; if it is [T, H, d], {heads} tokens of "
+                      f"{tokens} head{'s' * (tokens > 1)}, pass layout=\"tokens-first\"", Note, stacklevel=5)
+
+
 def is_module(values: Any) -> bool:
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(values, torch.nn.Module)
@@ -139,4 +154,6 @@ def contents(q: Any, k: Any = None, v: Any = None, **options: Any) -> Arrays:
         if k is None or v is not None:
             raise ValueError("a model is given with its inputs alone: show(model, inputs)")
         return _hooks.recorded_arrays(q, k, **options)
-    return {**_of_operands(q, k, v), **beside(**options)}
+    operands = _of_operands(q, k, v)
+    _note_tokens_first(operands, options)
+    return {**operands, **beside(**options)}

@@ -59,6 +59,30 @@ class Files(Case):
         with self.assertRaisesRegex(ValueError, "v is given without k"):
             attnscope.save(self.folder / "w.npz", numpy.ones((2, 2)), v=numpy.ones((2, 2)))
 
+    def test_more_heads_than_tokens_may_be_another_layout(self):
+        q, k, v = self.qkv(12, 4, 8)
+        path = self.folder / "a.npz"
+        with self.assertWarns(attnscope.Note) as noted:
+            attnscope.save(path, q, k, v)
+        self.assertEqual(str(noted.warning), 'q [12, 4, 8] is read as [H, T, d], 12 heads of 4 tokens; if it is [T, H, d], 12 tokens of 4 heads, '
+                                             'pass layout="tokens-first"')
+        keep = numpy.tril(numpy.ones((4, 4), bool))
+        for shown in ({"tokens": list("abcd")}, {"mask": keep}, {"layout": "tokens-first"}, {"layout": "heads-first"}):
+            attnscope.save(path, q, k, v, **shown)  # a Note would be an error
+        attnscope.save(path, q.swapaxes(0, 1), k.swapaxes(0, 1), v.swapaxes(0, 1))
+        with self.assertWarns(attnscope.Note):
+            attnscope.save(path, [q, q], [k[:3, :2], k[:3, :2]], [v[:3, :2], v[:3, :2]])
+        attnscope.save(path, q, k[:, :3], v[:, :3])  # 3 heads of keys do not fit 4 of queries
+
+    def test_a_file_is_shown_without_its_arrays(self):
+        q, k, v = self.qkv(2, 3, 5, 4)
+        path = attnscope.save(self.folder / "a.npz", q, k, v, causal=True)
+        for given in (path, str(path)):
+            numpy.testing.assert_allclose(attnscope.trace(given)["weights"], softmax(q @ k.transpose(0, 1, 3, 2) / 2 + causal(5)), atol=1e-6)
+        self.assertEqual(len(numpy.asarray(attnscope.heads(path)["layer"])), 3)
+        with self.assertRaisesRegex(ValueError, "has its own arrays and options; expected the file alone"):
+            attnscope.trace(path, causal=True)
+
     def test_a_mask_is_an_array_and_not_an_option(self):
         q, k, v = self.qkv(5, 4)
         keep = numpy.tril(numpy.ones((5, 5), bool))
