@@ -7,6 +7,7 @@
     attnscope.show("stories", "Anna and Tom went to the")                 # a trained model by its name or folder
     attnscope.diff(q, k, v, {"context": mine}, causal=True)["verdict"]    # is my kernel right?
     attnscope.verify(my_kernel, {"causal": "top-left"})                   # is it right for every size?
+    with attnscope.record(model, "attention.npz"): model(inputs)          # its attention, from fused kernels
 
 The first arguments of every function are one of these:
     q, k, v              [T, d], [H, T, d] or [B, H, T, d]; for several layers a list of each. layout="tokens-first", or "joined" with
@@ -15,7 +16,7 @@ The first arguments of every function are one of these:
     model, inputs        a torch.nn.Module and its inputs: a tensor, a tuple of arguments, or a dict of them. Hooks record its attention
                          and compare it with the model's own weights
     name, text           a trained model that the program opens ("pronouns", or a folder), and a text; without one the model's own
-    file                 an .npz of attention by its path; for show, figure, heads and trace
+    file                 an .npz of attention by its path, or the recording that wrote it; for show, figure, heads and trace
 Arrays can be NumPy, PyTorch (any dtype and device), JAX, or any object with DLPack or __array__. The program computes in float32.
 
 Every function takes the options of `attnscope trace` with _ for -:
@@ -34,7 +35,7 @@ $ATTNSCOPE, the attnscope on the PATH, or the one built in the source folder of 
 import json
 import os
 import tempfile
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Sequence, Union
 
 import numpy
 
@@ -44,7 +45,10 @@ from ._figure import Figure, Path, Table
 from ._program import Note, program, run
 from ._verify import Fault, Verification
 
-__all__ = ["show", "save", "figure", "heads", "trace", "diff", "verify", "Fault", "Figure", "Note", "Verification", "array", "program"]
+if TYPE_CHECKING:
+    from ._record import Recording
+
+__all__ = ["show", "save", "figure", "heads", "trace", "diff", "verify", "record", "Fault", "Figure", "Note", "Verification", "array", "program"]
 __version__ = "0.2.0"
 
 _window: Optional[_figure.Window] = None
@@ -191,3 +195,34 @@ def verify(kernel: Callable[..., Any], reference_call: _verify.Reference = None,
     a file. Returns a Verification: ok, calls, fault (code, text, remedy, size), path, command."""
     return _verify.verify(kernel, reference_call, sizes=sizes, seed=seed, arrays=arrays, dtype=dtype, device=device, layout=layout,
                           tolerance=tolerance, rtol=rtol, path=path, raises=raises)
+
+
+def record(model: Any, out: Path, *, layers: Any = None, steps: Any = None, heads: Optional[Sequence[int]] = None, dtype: Optional[str] = None,
+           join: bool = False, tokens: Optional[Sequence[Any]] = None, tokens_kv: Optional[Sequence[Any]] = None,
+           overwrite: bool = False) -> "Recording":
+    """Returns a context manager that writes the attention of a PyTorch model to an .npz while the model runs.
+
+        with attnscope.record(model, "attention.npz", layers=[0, 5]):
+            model(inputs)
+
+    It writes q, k, v (after RoPE, as the kernel receives them), masks, bias and scale of every call of scaled_dot_product_attention,
+    torch.nn.MultiheadAttention and flex_attention inside the model. Kernels stay fused, and each call is written before the next one runs. The
+    program computes the weights from the file. Compiled code runs without torch.compile in the meantime.
+
+    model: a torch.nn.Module; None records every call of the with block, each as a layer
+    out: the .npz. Calls of several steps or sizes become several files, out-step0.npz, out-1.npz, …; see `paths` of the recording
+    layers: numbers of attention calls in order of execution, from 0, or names of modules ("*.cross_attn"); None for all
+    steps: numbers of forward passes, from 0; None for all
+    heads: query heads to write; the file numbers them from 0
+    dtype: "float16" rounds; None writes the exact numbers, those of bfloat16 as float32
+    join: all steps of a generation with a key/value cache become one call, written at the end
+    tokens, tokens_kv: words of the text, or of the queries and the keys if they differ
+    overwrite: replaces existing files
+
+    After an exception in the with block the file has all finished calls; join=True leaves no file.
+
+    Raises ValueError if out exists, an argument has a wrong value, or no call was recorded; the error names the cause, such as
+    attn_implementation="eager"."""
+    from ._record import Recording
+
+    return Recording(model, os.fspath(out), layers, steps, heads, dtype, join, tokens, tokens_kv, overwrite)
