@@ -47,7 +47,7 @@ class _Mode(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Tuple[Any, ...] = (), kwargs: Optional[Dict[str, Any]] = None) -> Any:
         kwargs = kwargs or {}
-        name = getattr(func, "__name__", "")
+        name = getattr(func, "__name__", "").split(".")[0]  # of torch.export: scaled_dot_product_attention.default
         if func is torch.nn.functional.multi_head_attention_forward:
             return _multi_head(self.recording, func, args, kwargs)
         out = func(*args, **kwargs)
@@ -184,6 +184,10 @@ class Recording:
             raise RuntimeError("this recording has begun before; expected attnscope.record(…) for each with block")
         self._thread = threading.get_ident()
         modules = [(name or type(module).__name__, module) for name, module in self._model.named_modules()] if self._model is not None else []
+        for name, module in modules:
+            if isinstance(module, torch.jit.ScriptModule):
+                raise ValueError(f"{name} is a TorchScript module, whose calls Python does not see; expected the model before torch.jit.script or "
+                                 "torch.jit.trace")
         with contextlib.ExitStack() as stack:
             for name, module in modules:
                 self._hook(stack, name, module)
@@ -290,6 +294,8 @@ class Recording:
             if tensor.is_nested:
                 raise ValueError(f"{site}: {name} is a nested tensor; expected a padded one, tensor.to_padded_tensor(0.0) with an attn_mask, or "
                                  "one sequence at a time")
+            if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+                raise ValueError(f"{site}: {name} is inside a transform of torch.func, such as vmap; expected a call outside of it, with a batch axis")
             if tensor.is_meta:
                 raise ValueError(f"{site}: {name} is on the device 'meta', which has no numbers; expected 'cpu' or 'cuda'")
             if tensor.ndim not in (2, 3, 4):

@@ -315,6 +315,27 @@ class Conditions(RecordCase):
             self.assertEqual(recording.calls, 1)
             self.check(out, 0, *(whole, part)[number].layers[0].operands(x), allowed=torch.ones(5, 5).tril().bool())
 
+    def test_exported_models_and_operators(self):
+        x, model = torch.randn(1, 5, 16), Stack(Attention(is_causal=True, scale=0.3))
+        exported = torch.export.export(model, (x,)).module()
+        expected = {"allowed": torch.ones(5, 5).tril().bool(), "scale": 0.3}
+        self.record(exported, x)
+        self.check(self.out, 0, *model.layers[0].operands(x), **expected)
+        q, k, v = model.layers[0].operands(x)
+        with torch.no_grad(), attnscope.record(None, self.folder / "b.npz"):
+            torch.ops.aten.scaled_dot_product_attention(q, k, v, is_causal=True, scale=0.3)
+        self.check(self.folder / "b.npz", 0, q, k, v, **expected)
+
+    def test_calls_that_python_does_not_see_whole_are_refused(self):
+        x, model = torch.randn(1, 5, 16), Stack(Attention())
+        self.assertEqual(self.refusal(torch.nn.Sequential(torch.jit.trace(model, x)), x),
+                         "0 is a TorchScript module, whose calls Python does not see; expected the model before torch.jit.script or torch.jit.trace")
+        self.assertFalse(model._forward_hooks)
+        with self.assertRaises(ValueError) as refused, attnscope.record(None, self.out):
+            torch.vmap(lambda each: F.scaled_dot_product_attention(each, each, each))(x[None])
+        self.assertEqual(str(refused.exception), "layer 0: query is inside a transform of torch.func, such as vmap; expected a call outside of it, with a "
+                                                 "batch axis")
+
     def test_an_exception_leaves_finished_calls(self):
         class Failing(torch.nn.Module):
             def forward(self, x):
