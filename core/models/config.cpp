@@ -30,12 +30,28 @@ const ModelFamily* find_family(std::string_view key) {
     return nullptr;
 }
 
-/// Of a model that Hugging Face's transformers reads; `where`: its config.json.
-std::string python_of_weights(std::string_view where) {
-    const std::filesystem::path folder = std::filesystem::path(where).parent_path();
+/// The Python code that records a run of a model that Hugging Face's transformers reads. The keys of its config.json show
+/// whether it reads text, images, both, or sound.
+std::string python_of_recording(ConfigReader& reader) {
+    const std::filesystem::path path = std::filesystem::path(reader.where()).parent_path();
+    const std::string folder = python_text(path.empty() ? "." : path.string());
+    const auto has = [&](const char* key) { return reader.find({key}) != nullptr; };
+    const bool sound = has("num_mel_bins"), both = has("vision_config") && has("text_config");
+    const bool image = !sound && (both || has("image_size") || has("patch_size"));
+    const char* const reads =
+        sound ? R"(AutoFeatureExtractor.from_pretrained({})(SAMPLES, sampling_rate=16000,)"
+        : both
+            ? R"(AutoProcessor.from_pretrained({})(text=["TEXT"], images=PIL.Image.open("IMAGE"),)"
+        : image ? R"(AutoImageProcessor.from_pretrained({})(PIL.Image.open("IMAGE"),)"
+                : R"(AutoTokenizer.from_pretrained({})("TEXT",)";
+    const bool starts = sound && has("decoder_start_token_id");
     return fmt::format(
-        R"(import numpy, transformers as t; numpy.savez("attention.npz", **{{f"attentions.{{n}}": a.detach().float().numpy() for n, a in enumerate(t.AutoModel.from_pretrained({0}, attn_implementation="eager")(**t.AutoTokenizer.from_pretrained({0})("TEXT", return_tensors="pt"), output_attentions=True).attentions)}}))",
-        python_text(folder.empty() ? "." : folder.string()));
+        R"(import attnscope, {}transformers as t; m = t.AutoModel.from_pretrained({}); attnscope.record(m, "attention.npz").run(**t.{} return_tensors="pt"){}))",
+        starts  ? "torch, "
+        : image ? "PIL.Image, "
+                : "",
+        folder, fmt::format(fmt::runtime(reads), folder),
+        starts ? ", decoder_input_ids=torch.tensor([[m.config.decoder_start_token_id]])" : "");
 }
 
 void read_family(ConfigReader& reader, ModelConfig& config) {
@@ -45,10 +61,12 @@ void read_family(ConfigReader& reader, ModelConfig& config) {
             fmt::format("has no 'model_type', which says what the model is; known are {}",
                         model_family_text()));
     config.family = find_family(type->get<std::string>());
-    if (config.family == nullptr)
-        reader.wrong(*type, fmt::format("one of {}; of another, Python saves the weights of "
-                                        "attention, which are opened alone: {}",
-                                        model_family_text(), python_of_weights(reader.where())));
+    if (config.family != nullptr) return;
+    const std::string python = python_of_recording(reader);
+    reader.wrong(*reader.find({"model_type"}),  // again, because the complaint names the last key
+                 fmt::format("one of {}; of another, Python records the attention of a run, which "
+                             "is opened alone: {}",
+                             model_family_text(), python));
 }
 
 void read_activation(ConfigReader& reader, ModelConfig& config) {

@@ -204,6 +204,11 @@ class Recording:
             self._undo = stack.pop_all()
         return self
 
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """Returns model(*args, **kwargs), recorded, without gradients."""
+        with torch.no_grad(), self:
+            return self._model(*args, **kwargs)
+
     def _hook(self, stack: contextlib.ExitStack, name: str, module: Any) -> None:
         def enter(*_: Any) -> None:
             if threading.get_ident() != self._thread:

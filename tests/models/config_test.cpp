@@ -330,13 +330,29 @@ TEST_CASE("a setting of another architecture is refused by its name, unless it c
 TEST_CASE("what is wrong with a config is named") {
     CHECK(fault_of("{}") == "c.json has no 'model_type', which says what the model is; known are " +
                                 model_family_text());
-    CHECK(fault_of(R"({"model_type":"mamba"})") ==
-          "c.json has 'model_type' = \"mamba\"; expected one of " + model_family_text() +
-              "; of another, Python saves the weights of attention, which are opened alone: import "
-              "numpy, transformers as t; numpy.savez(\"attention.npz\", **{f\"attentions.{n}\": "
-              "a.detach().float().numpy() for n, a in enumerate(t.AutoModel.from_pretrained(\".\", "
-              "attn_implementation=\"eager\")(**t.AutoTokenizer.from_pretrained(\".\")(\"TEXT\", "
-              "return_tensors=\"pt\"), output_attentions=True).attentions)})");
+    // tests/python/record_test.py runs these lines.
+    constexpr struct {
+        std::string_view type, more, imports, inputs;
+    } kOthers[] = {
+        {"bart", "", "", R"(AutoTokenizer.from_pretrained(".")("TEXT", return_tensors="pt"))"},
+        {"mamba", "", "", R"(AutoTokenizer.from_pretrained(".")("TEXT", return_tensors="pt"))"},
+        {"swin", R"(,"image_size":32)", "PIL.Image, ",
+         R"(AutoImageProcessor.from_pretrained(".")(PIL.Image.open("IMAGE"), return_tensors="pt"))"},
+        {"siglip", R"(,"vision_config":{},"text_config":{})", "PIL.Image, ",
+         R"(AutoProcessor.from_pretrained(".")(text=["TEXT"], images=PIL.Image.open("IMAGE"), return_tensors="pt"))"},
+        {"whisper", R"(,"num_mel_bins":8,"decoder_start_token_id":1)", "torch, ",
+         R"(AutoFeatureExtractor.from_pretrained(".")(SAMPLES, sampling_rate=16000, return_tensors="pt"), )"
+         "decoder_input_ids=torch.tensor([[m.config.decoder_start_token_id]])"},
+        {"audio-spectrogram-transformer", R"(,"num_mel_bins":8,"patch_size":16)", "",
+         R"(AutoFeatureExtractor.from_pretrained(".")(SAMPLES, sampling_rate=16000, return_tensors="pt"))"}};
+    for (const auto& other : kOthers)
+        CHECK(
+            fault_of(fmt::format(R"({{"model_type":"{}"{}}})", other.type, other.more)) ==
+            fmt::format("c.json has 'model_type' = \"{}\"; expected one of {}; of another, Python "
+                        "records the attention of a run, which is opened alone: import attnscope, "
+                        "{}transformers as t; m = t.AutoModel.from_pretrained(\".\"); "
+                        "attnscope.record(m, \"attention.npz\").run(**t.{})",
+                        other.type, model_family_text(), other.imports, other.inputs));
     CHECK(fault_of("[]") == "c.json is not a JSON object");
     CHECK(fault_of(R"({"model_type":"gpt2","n_embd":24,"n_layer":2,"vocab_size":50})") ==
           "c.json has no 'num_attention_heads'");

@@ -593,6 +593,42 @@ class Transformers(RecordCase):
         model = self.model("MambaModel", "MambaConfig", "eager", vocab_size=60, hidden_size=16, num_hidden_layers=1)
         self.assertEqual(self.refusal(model, ids), f"{LOOKED_FOR}, and no softmax either; expected a model with softmax attention")
 
+    def test_the_lines_of_a_refusal_record_models_of_other_families(self):
+        import tokenizers
+        from PIL import Image
+
+        letters = tokenizers.Tokenizer(tokenizers.models.WordLevel({letter: n for n, letter in enumerate("_abcdefgh?")}, "?"))
+        letters.pre_tokenizer = tokenizers.pre_tokenizers.Split("", "isolated")
+        letters = transformers.PreTrainedTokenizerFast(tokenizer_object=letters, pad_token="_", unk_token="?")
+        size = {"height": 24, "width": 24}
+        pixels = transformers.SiglipImageProcessor(size=size)
+        options = {"vocab_size": 60, "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4, "decoder_attention_heads": 4,
+                   "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "pad_token_id": 0, "bos_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 1}
+        text, image = {**SMALL, "num_hidden_layers": 2}, {**SMALL, "num_hidden_layers": 2, "image_size": 24, "patch_size": 8}
+        Image.new("RGB", (30, 20), "red").save(self.folder / "image.png")
+        for kind, more, processor, calls in (
+                ("Bart", options, letters, 6),
+                ("Whisper", {**options, "num_mel_bins": 8, "max_source_positions": 50}, transformers.WhisperFeatureExtractor(feature_size=8, chunk_length=1), 6),
+                ("Siglip", {"text_config": text, "vision_config": image}, transformers.SiglipProcessor(pixels, letters), 5),
+                ("Swin", {"image_size": 24, "patch_size": 4, "embed_dim": 8, "depths": [1, 1], "num_heads": [2, 2], "window_size": 3}, transformers.ViTImageProcessor(size=size), 2),
+                ("Mamba", {"vocab_size": 60, "hidden_size": 16, "num_hidden_layers": 1}, letters, 0)):
+            with self.subTest(kind=kind):
+                folder = self.folder / kind
+                getattr(transformers, f"{kind}Model")(getattr(transformers, f"{kind}Config")(**more)).save_pretrained(folder)
+                processor.save_pretrained(folder)
+                refused = subprocess.run([BINARY, "heads", folder, "--text", "a", "-o", "-", "--json"], capture_output=True, text=True, check=False)
+                python = json.loads(refused.stderr.splitlines()[-1])["text"].split("opened alone: ")[1]
+                for name, value in (('"TEXT"', '"abc"'), ('"IMAGE"', '"../image.png"'), ("SAMPLES", "[0.1, -0.1] * 8000")):
+                    python = python.replace(name, value)
+                done = subprocess.run([sys.executable, "-W", "ignore", "-c", python], cwd=folder, capture_output=True, text=True, check=False,
+                                      env={**os.environ, "PYTHONPATH": PACKAGE})
+                written = sorted(folder.glob("attention*.npz"))
+                self.assertEqual(sum(sum(name.endswith(".Q") for name in numpy.load(path)) for path in written), calls, done.stderr)
+                for path in written:
+                    self.assertGreater(len(numpy.asarray(attnscope.heads(path)["head"])), 0)
+                if not calls:
+                    self.assertIn(f"{LOOKED_FOR}, and no softmax either", done.stderr)
+
     def test_a_causal_model_needs_no_option(self):
         for implementation in ("eager", "sdpa"):
             model = self.model("LlamaForCausalLM", "LlamaConfig", implementation, **DECODER)
