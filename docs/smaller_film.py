@@ -33,7 +33,7 @@ def main(path):
     sheet = Image.new("RGB", (width, height * len(frames)))
     for n, (picture, _) in enumerate(frames):
         sheet.paste(picture, (0, n * height))
-    palette = sheet.quantize(CLEAR, dither=Image.Dither.NONE)
+    palette = sheet.quantize(CLEAR, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     colors = bytes(palette.getpalette()[: 3 * CLEAR]).ljust(768, b"\0")
     header = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
     out = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header)
