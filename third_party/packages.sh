@@ -10,7 +10,7 @@ build_packages=(
     fonts-dejavu-core fonts-stix fonts-inter fonts-jetbrains-mono
 )
 release_packages=(patchelf binutils dpkg-dev file gzip xz-utils python3 fontconfig) # tools/release.sh
-test_packages=(doctest-dev valgrind clang-format glslang-tools xvfb xauth xdotool poppler-utils python3-numpy
+test_packages=(doctest-dev valgrind clang-format glslang-tools xvfb xauth xdotool poppler-utils python3-numpy python3-markdown
     libopenmpi-dev openmpi-bin fonts-noto-cjk fonts-noto-core nodejs patchelf)
 # What tests use where it is there, and else are skipped with the reason: python3-venv python3-pip (python_install), python3-torch
 # (python_hooks), jupyter-nbconvert python3-ipykernel (python_notebook), chromium (the page of the notebook).
