@@ -18,6 +18,7 @@ import base64
 import concurrent.futures
 import html
 import html.parser
+import importlib.util
 import json
 import os
 import pathlib
@@ -69,7 +70,7 @@ def run(program, command, actions, options, folder, env=None):
     """`attnscope COMMAND` after the lines of a journal, in a folder of its own."""
     journal = pathlib.Path(folder) / "actions.journal"
     journal.write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in actions), encoding="utf-8")
-    words = [str(program), command, "--replay", str(journal), *map(str, options)]
+    words = [str(program), command, *(("--replay", str(journal)) if actions else ()), *map(str, options)]
     done = subprocess.run(words, capture_output=True, text=True, check=False, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL)
     if done.returncode:
         fail(f"{' '.join(words)} ended with {done.returncode}: {done.stderr.strip()[-600:]}")
@@ -77,10 +78,9 @@ def run(program, command, actions, options, folder, env=None):
 
 def smaller(path):
     """The picture in 256 colours, where Pillow is installed."""
-    try:
-        from PIL import Image
-    except ImportError:
+    if not importlib.util.find_spec("PIL"):
         return
+    from PIL import Image
     picture = Image.open(path).convert("RGB")
     fewer = picture.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     # Each colour of the palette becomes the most frequent one that it stands for, so that grounds stay exact.
@@ -121,18 +121,9 @@ def draw(program, name, theme, to):
 
 def film(program, clip, to):
     with tempfile.TemporaryDirectory() as folder:
-        options = ["--film", "--size", "1120x720", "--theme", "dark", *clip.get("options", []), "-o", to]
-        if clip.get("actions"):
-            run(program, "render", clip["actions"], options, folder)
-        else:
-            done = subprocess.run([str(program), "render", *map(str, options)], capture_output=True, text=True, check=False)
-            if done.returncode:
-                fail(f"the clip {clip['name']} was not drawn: {done.stderr.strip()[-600:]}")
-    try:
-        import PIL
-        subprocess.run([sys.executable, SITE.parent / "smaller_film.py", to], check=bool(PIL))
-    except ImportError:
-        pass
+        run(program, "render", clip.get("actions", []), ["--film", "--size", "1120x720", "--theme", "dark", *clip.get("options", []), "-o", to], folder)
+    if importlib.util.find_spec("PIL"):
+        subprocess.run([sys.executable, SITE.parent / "smaller_film.py", to], check=True)
 
 
 # ---- states: the text that the page restores from its address (app/window/state_text.cpp)
@@ -383,6 +374,11 @@ class Site:
 
     def part(self, here, words):
         name, *arguments = words.split()
+        if not hasattr(self, "part_" + name):
+            fail(f"{here}: there is no part '{name}'; expected {', '.join(each[5:] for each in dir(self) if each.startswith('part_'))}")
+        pictures = {row["name"] for row in gallery()["pictures"]}
+        if name in ("gallery", "picture") and set(arguments) - pictures:
+            fail(f"{here}: there is no picture '{' '.join(sorted(set(arguments) - pictures))}' in gallery.json")
         return getattr(self, "part_" + name)(here, *arguments)
 
     def part_program(self, here):

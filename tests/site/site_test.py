@@ -5,6 +5,7 @@
 With node_modules/axe-core in TREE, or with ATTNSCOPE_AXE=axe.min.js, axe checks every page too.
 """
 import collections
+import concurrent.futures
 import contextlib
 import functools
 import html.parser
@@ -149,6 +150,12 @@ class Files(unittest.TestCase):
         self.assertNotRegex((SITE / "site.css").read_text(), r"url\(|@import")
         self.assertNotRegex((SITE / "site.js").read_text(), r"https?:|fetch|import|XMLHttpRequest|storage")
 
+    def test_an_unknown_part_or_picture_is_an_error(self):
+        site = build.Site(build.options_of([scratch.name]))
+        for part, error in (("nothing", "no part 'nothing'; expected clips, gallery"), ("picture nothing", "no picture 'nothing'")):
+            with self.assertRaisesRegex(SystemExit, error):
+                site.part("index.html", part)
+
     def test_an_unrelated_folder_is_not_replaced(self):
         folder = pathlib.Path(tempfile.mkdtemp(dir=scratch.name))
         (folder / "mine.txt").write_text("mine")
@@ -238,14 +245,15 @@ class Program(unittest.TestCase):
     """The pages agree with the program."""
 
     def test_a_state_is_the_screen_of_its_picture(self):
-        states = json.loads((SITE / "states.json").read_text())
-        for name, (actions, options) in build.screens().items():
-            with self.subTest(name=name):
-                drawn = build.session(BINARY, actions, options)
-                opened = build.session(BINARY, [], [], ["attnscope:" + states[name]])
-                for each in (drawn, opened):
-                    each["window"].pop("theme", None)
-                self.assertEqual(opened, drawn, "renew it: docs/site/build.py --states --program ATTNSCOPE")
+        states, screens = json.loads((SITE / "states.json").read_text()), build.screens()
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            drawn = pool.map(lambda name: build.session(BINARY, *screens[name]), screens)
+            opened = pool.map(lambda name: build.session(BINARY, [], [], ["attnscope:" + states[name]]), screens)
+            for name, one, other in zip(screens, drawn, opened):
+                with self.subTest(name=name):
+                    for each in (one, other):
+                        each["window"].pop("theme", None)
+                    self.assertEqual(other, one, "renew it: docs/site/build.py --states --program ATTNSCOPE")
 
     def test_the_picture_of_a_state_is_that_of_its_command(self):
         states, folder = json.loads((SITE / "states.json").read_text()), pathlib.Path(scratch.name)
@@ -279,6 +287,8 @@ class Program(unittest.TestCase):
             lines += [line for block in docs.blocks(text, "sh") for line in block.splitlines()]
             lines += [code for code in re.findall(r"`(attnscope \w+ [^`]+)`", text) if shlex.split(code)[1] in docs.SUBCOMMANDS]
         self.assertGreater(len(lines), 8)
+        screens = json.loads((TREE / "assets/lectures/attention.json").read_text())["screens"]
+        self.assertIn(f"{len(screens)} screens", (SITE / "teachers.md").read_text())
         with tempfile.TemporaryDirectory() as name:
             docs.make_inputs(TREE, BINARY, pathlib.Path(name))
             for line in lines:
@@ -299,7 +309,11 @@ def drawn_text(actions):
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
 
 
-@unittest.skipIf(Chromium.missing(), f"skipped: {Chromium.missing()}")
+if Chromium.missing():
+    print(f"the pages are not opened: {Chromium.missing()}")
+
+
+@unittest.skipIf(Chromium.missing(), Chromium.missing())
 class InChromium(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
