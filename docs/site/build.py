@@ -84,9 +84,9 @@ def smaller(path):
     picture = Image.open(path).convert("RGB")
     fewer = picture.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     # Each colour of the palette becomes the most frequent one that it stands for, so that grounds stay exact.
-    pairs = Image.merge("RGBA", (*picture.split(), Image.frombytes("L", picture.size, fewer.tobytes()))).getcolors(1 << 24)
-    palette = [0] * 768
-    for _, (*color, index) in sorted(pairs):
+    pairs = Image.merge("RGBA", (*picture.split(), Image.frombytes("L", picture.size, fewer.tobytes()))).getcolors(1 << 18)
+    palette = (fewer.getpalette() + [0] * 768)[:768]
+    for _, (*color, index) in sorted(pairs or []):
         palette[3 * index:3 * index + 3] = color
     fewer.putpalette(palette)
     fewer.save(path, optimize=True)
