@@ -8,9 +8,11 @@
 
 #include "core/check_mask.h"
 #include "core/engine.h"
+#include "core/rope_scale.h"
 #include "core/rotary.h"
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
+#include "core/spec_fields.h"
 #include "core/text.h"
 
 namespace attn {
@@ -78,46 +80,19 @@ std::string sentence_of(const Result<void>& result) {
 
 // ---- options
 
-std::string check_offset(Index offset);
-
-/// So that a factor, a cap, their quotients and their products with log2 e are finite in float32, and none is 0.
-constexpr double kLargestFactor = 1e18;
-bool in_float_range(double value) {
-    return value >= 1.0 / kLargestFactor && value <= kLargestFactor;
-}
-
 std::string check_options(const AttentionSpec& spec) {
     return first_of({
-        unless(in_float_range(spec.temperature),
-               "temperature is {}: it must be a number from 1e-18 to 1e18", spec.temperature),
-        unless(spec.scale != ScaleKind::value || std::abs(spec.scale_value) <= kLargestFactor,
-               "scale is {}: it must be a number from -1e18 to 1e18", spec.scale_value),
+        number_out_of_range(spec),
         unless(spec.scale != ScaleKind::q_and_k || spec.score == Score::dot,
                "scale is q_and_k with score {}: it scales the queries and keys of dot products, so "
                "score dot is expected",
                info(spec.score).key),
-        unless(spec.dropout >= 0.0 && spec.dropout < 1.0,
-               "dropout is {}: it must be at least 0 and below 1", spec.dropout),
         unless(spec.heads >= 1, "heads is {}: it must be at least 1", spec.heads),
         unless(spec.kv_heads >= 1, "kv_heads is {}: it must be at least 1", spec.kv_heads),
-        unless(in_float_range(spec.softcap.value_or(1.0)),
-               "softcap is {}: it must be a number from 1e-18 to 1e18", spec.softcap.value_or(1.0)),
-        unless(
-            spec.qk_norm.value_or(0.0) >= 0.0 && spec.qk_norm.value_or(0.0) <= kLargestFactor,
-            "qk_norm is {}: it is added to a mean square, so a number from 0 to 1e18 is expected",
-            spec.qk_norm.value_or(0.0)),
-        check_offset(spec.query_offset.value_or(0)),
     });
 }
 
 // ---- positions
-
-/// Positions are whole numbers that a double holds exactly, far from overflow.
-std::string check_offset(Index offset) {
-    constexpr Index kFarthest = Index{1} << 40;
-    return unless(offset >= 0 && offset <= kFarthest, "query_offset is {}: it must be 0 to 2^40",
-                  offset);
-}
 
 /// One of Rope::tables, of `rows` rows.
 std::string check_table(std::string_view name, const Tensor& table, Index rows, Index pairs,
@@ -159,23 +134,15 @@ std::string check_positions(const AttentionSpec& spec, const Dimensions& size) {
     // Pairs turn by at most p / base / factor: a double has digits of that left beyond whole turns.
     const Index dims = spec.rope->dims.value_or(size.d_k);
     const RopeScaling& scaling = spec.rope->scaling;
+    const RopeScaleInfo& kind = info(scaling.kind);
     return first_of({
         unless(spec.rope->base >= 1e-6 && spec.rope->base <= kLargestFactor,
                "rope.base is {}: it must be a number from 1e-6 to 1e18", spec.rope->base),
         unless(scaling.factor >= 1e-3 && scaling.factor <= kLargestFactor,
                "the factor of RoPE's scaling is {}: it must be a number from 1e-3 to 1e18",
                scaling.factor),
-        unless(scaling.kind != RopeScale::llama3 ||
-                   (scaling.low < scaling.high && scaling.original_length > 0.0),
-               "RoPE's llama3 scaling goes from {} to {} turns: the first must be the smaller",
-               scaling.low, scaling.high),
-        unless(scaling.kind != RopeScale::proportional || (scaling.low > 0.0 && scaling.low <= 1.0),
-               "RoPE's proportional scaling has the share {}: expected the share of pairs that "
-               "turn, above 0 and at most 1",
-               scaling.low),
-        unless(scaling.kind != RopeScale::yarn || scaling.low < scaling.high,
-               "RoPE's yarn scaling goes from pair {} to {}: the first must be the smaller",
-               scaling.low, scaling.high),
+        kind.valid(scaling) ? std::string()
+                            : fmt::format(fmt::runtime(kind.fault), scaling.low, scaling.high),
         unless(dims >= 2 && dims % 2 == 0 && dims <= size.d_k,
                "rope.dims is {}: RoPE turns pairs of columns, so an even number from 2 to d_k = {} "
                "is expected",

@@ -1,5 +1,7 @@
 #include "app/files/options.h"
 
+#include <ranges>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,6 +10,7 @@
 #include "app/files/layers.h"
 #include "app/files/text.h"
 #include "core/io/json.h"
+#include "core/rope_scale.h"
 #include "core/scores/score.h"
 #include "core/spec_fields.h"
 #include "core/text.h"
@@ -128,32 +131,39 @@ void set_rope(CallOptions& call, const Value& value) {
     call.rope_pairs = half ? RopePairs::half : RopePairs::interleaved;
 }
 
+/// Without none.
+std::span<const RopeScaleInfo> rope_scales() { return rope_scale_table().subspan(1); }
+
+/// "linear,FACTOR or yarn,FACTOR,LOW,HIGH".
+std::string written_choices(auto&& rows) {
+    std::vector<std::string> texts;
+    for (const RopeScaleInfo& row : rows)
+        texts.push_back(fmt::format("{},{}", row.key, row.numbers));
+    return choices(texts);
+}
+
+std::string rope_scaling_help() {
+    std::string text =
+        "turn slower: " + written_choices(rope_scales() | std::views::filter([](const auto& row) {
+                                              return row.help.empty();
+                                          }));
+    for (const RopeScaleInfo& row : rope_scales())
+        if (!row.help.empty()) text += fmt::format("; {},{}{}", row.key, row.numbers, row.help);
+    return text;
+}
+
 void set_rope_scaling(CallOptions& call, const Value& value) {
     RopeScaling scaling;
     const auto parts = split(value.text);
-    std::vector<double> numbers;
-    for (const std::string_view part : std::span(parts).subspan(1))
-        if (const auto number = parse_number<double>(part)) numbers.push_back(*number);
-    constexpr struct {
-        std::string_view name;
-        RopeScale kind;
-        std::size_t numbers;
-    } kScales[] = {{"linear", RopeScale::linear, 1},
-                   {"llama3", RopeScale::llama3, 4},
-                   {"yarn", RopeScale::yarn, 3},
-                   {"proportional", RopeScale::proportional, 2}};
-    const auto* const row =
-        std::ranges::find(kScales, parts.front(), [](const auto& each) { return each.name; });
-    if (row == std::end(kScales) || numbers.size() != row->numbers ||
-        parts.size() != numbers.size() + 1)
-        throw expected(value,
-                       "linear,FACTOR, llama3,FACTOR,LOW,HIGH,ORIGINAL_LENGTH, "
-                       "yarn,FACTOR,LOW,HIGH or proportional,FACTOR,SHARE");
+    const auto row = std::ranges::find(rope_scales(), parts.front(), &RopeScaleInfo::key);
+    bool fits = row != rope_scales().end() && parts.size() == row->count + 1;
+    for (std::size_t n = 0; fits && n < row->count; ++n) {
+        const auto number = parse_number<double>(parts[n + 1]);
+        fits = number.has_value();
+        scaling.*kRopeScaleNumbers[n] = number.value_or(0.0);
+    }
+    if (!fits) throw expected(value, written_choices(rope_scales()));
     scaling.kind = row->kind;
-    scaling.factor = numbers[0];
-    if (numbers.size() > 1) scaling.low = numbers[1];
-    if (numbers.size() > 2) scaling.high = numbers[2];
-    if (numbers.size() > 3) scaling.original_length = numbers[3];
     call.rope_scaling = scaling;
 }
 
@@ -359,10 +369,8 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      set_own<&CallOptions::rope_base>, real_numbers(1e-6, kMostFactor)},
     {"rope-dims", "N", "", kPositions, "turn the first N columns only (default d_k)",
      set_own<&CallOptions::rope_dims>, whole_numbers(2, 1 << 30)},
-    {"rope-scaling", "KIND,..", "", kPositions,
-     "turn slower: linear,FACTOR, llama3,FACTOR,LOW,HIGH,ORIGINAL_LENGTH or yarn,FACTOR,LOW,HIGH; "
-     "proportional,FACTOR,SHARE turns that share of the pairs",
-     set_rope_scaling, real_numbers(-kMostFactor, kMostFactor, NumberRange::Form::parts)},
+    {"rope-scaling", "KIND,..", "", kPositions, "", set_rope_scaling,  // its table has its help
+     real_numbers(-kMostFactor, kMostFactor, NumberRange::Form::parts)},
     {"rope-sections",
      "[interleaved,]N,..|2d",
      "",
@@ -534,11 +542,13 @@ void set_operation_of(CallOptions& call, const OptionValues& values) {
 }  // namespace
 
 std::span<const AttentionOption> attention_options() {
-    static const std::string kLayoutHelp = view::head_axes_help();
+    static const std::pair<std::string_view, std::string> kHelp[] = {
+        {kLayout, view::head_axes_help()}, {"rope-scaling", rope_scaling_help()}};
     static const auto kAll = [] {
         auto options = kOptions;
         for (AttentionOption& option : options)
-            if (option.name == kLayout) option.text = kLayoutHelp;
+            for (const auto& [name, help] : kHelp)
+                if (option.name == name) option.text = help;
         return options;
     }();
     return kAll;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/check.h"
+#include "core/rope_scale.h"
 #include "core/rotary.h"
 #include "core/rounding.h"
 #include "core/scores/score.h"
@@ -66,6 +67,61 @@ void turn_row(RopePairs order, const Scalar* x, const Scalar* cosine, const Scal
         for (std::size_t c = 0; c < pairs; ++c) turn(c, 2 * c, 2 * c + 1);
 }
 
+double llama3_frequency(const RopeScaling& scaling, double omega, Index /*c*/, Index /*dims*/) {
+    const double slow = omega / scaling.factor;
+    const double turns = scaling.original_length * omega / (2.0 * std::numbers::pi);  // L / λ
+    if (turns > scaling.high) return omega;
+    if (turns < scaling.low) return slow;
+    const double share = (turns - scaling.low) / (scaling.high - scaling.low);
+    return (1.0 - share) * slow + share * omega;
+}
+
+double yarn_frequency(const RopeScaling& scaling, double omega, Index c, Index /*dims*/) {
+    const double slower =
+        std::clamp((static_cast<double>(c) - scaling.low) / (scaling.high - scaling.low), 0.0, 1.0);
+    return (1.0 - slower) * omega + slower * (omega / scaling.factor);
+}
+
+double proportional_frequency(const RopeScaling& scaling, double omega, Index c, Index dims) {
+    const double pairs = std::floor(scaling.low * static_cast<double>(dims) / 2.0);
+    return c < static_cast<Index>(pairs) ? omega / scaling.factor : 0.0;
+}
+
+bool is_any(const RopeScaling& /*scaling*/) { return true; }
+
+constexpr RopeScaleInfo kScales[] = {
+    {RopeScale::none, "", 0, "", "none", "", "", is_any, "",
+     [](const RopeScaling&, double omega, Index, Index) { return omega; }},
+    {RopeScale::linear, "linear", 1, "FACTOR", "linear, factor {}", ", over {} (linear scaling)",
+     "", is_any, "",
+     [](const RopeScaling& scaling, double omega, Index, Index) { return omega / scaling.factor; }},
+    {RopeScale::llama3, "llama3", 4, "FACTOR,LOW,HIGH,ORIGINAL_LENGTH",
+     "llama3, factor {}, {} to {} turns in {}", ", the slow ones over {} (llama3 scaling)", "",
+     [](const RopeScaling& scaling) {
+         return scaling.low < scaling.high && scaling.original_length > 0.0;
+     },
+     "RoPE's llama3 scaling goes from {} to {} turns: the first must be the smaller",
+     llama3_frequency},
+    {RopeScale::yarn, "yarn", 3, "FACTOR,LOW,HIGH", "YaRN, factor {}, from pair {} to {}",
+     ", the slow ones over {} (YaRN)", "",
+     [](const RopeScaling& scaling) { return scaling.low < scaling.high; },
+     "RoPE's yarn scaling goes from pair {} to {}: the first must be the smaller", yarn_frequency},
+    {RopeScale::proportional, "proportional", 2, "FACTOR,SHARE",
+     "proportional, factor {}, share {}", ", over {} in the first {} of the pairs, 0 in the others",
+     " turns that share of the pairs",
+     [](const RopeScaling& scaling) { return scaling.low > 0.0 && scaling.low <= 1.0; },
+     "RoPE's proportional scaling has the share {}: expected the share of pairs that turn, above "
+     "0 and at most 1",
+     proportional_frequency},
+};
+
+constexpr bool scales_are_in_enum_order() {
+    for (std::size_t n = 0; n < std::size(kScales); ++n)
+        if (static_cast<std::size_t>(kScales[n].kind) != n) return false;
+    return true;
+}
+static_assert(scales_are_in_enum_order());
+
 /// Each row by its own cosines and sines, [1 or B, 1, T, pairs].
 template <class Scalar>
 TensorOf<Scalar> rotate_by(const Rope& rope, const Tensor& cos, const Tensor& sin,
@@ -96,25 +152,10 @@ TensorOf<Scalar> rotate_by(const Rope& rope, const Tensor& cos, const Tensor& si
 double rope_frequency(const Rope& rope, Index c, Index dims) {
     const double omega =
         std::pow(rope.base, -2.0 * static_cast<double>(c) / static_cast<double>(dims));
-    const RopeScaling& scaling = rope.scaling;
-    if (scaling.kind == RopeScale::none) return omega;
-    const double slow = omega / scaling.factor;
-    if (scaling.kind == RopeScale::linear) return slow;
-    if (scaling.kind == RopeScale::proportional)
-        return c < static_cast<Index>(std::floor(scaling.low * static_cast<double>(dims) / 2.0))
-                   ? slow
-                   : 0.0;
-    if (scaling.kind == RopeScale::yarn) {
-        const double slower = std::clamp(
-            (static_cast<double>(c) - scaling.low) / (scaling.high - scaling.low), 0.0, 1.0);
-        return (1.0 - slower) * omega + slower * slow;
-    }
-    const double turns = scaling.original_length * omega / (2.0 * std::numbers::pi);  // L / λ
-    if (turns > scaling.high) return omega;
-    if (turns < scaling.low) return slow;
-    const double share = (turns - scaling.low) / (scaling.high - scaling.low);
-    return (1.0 - share) * slow + share * omega;
+    return info(rope.scaling.kind).frequency(rope.scaling, omega, c, dims);
 }
+
+std::span<const RopeScaleInfo> rope_scale_table() { return kScales; }
 
 template <class Scalar>
 TensorOf<Scalar> rotate(const Rope& rope, const TensorOf<Scalar>& tensor, Index offset, bool back) {

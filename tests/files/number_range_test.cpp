@@ -51,7 +51,7 @@ TEST_CASE("an option that takes a number has a range, and refuses what lies outs
             if (!fits) CHECK(fault.starts_with(name));
         }
     }
-    CHECK(numbers == 25);
+    CHECK(numbers >= 25);
 }
 
 TEST_CASE("the words of a range") {

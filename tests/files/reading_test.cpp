@@ -294,15 +294,20 @@ TEST_CASE("what reads a file is an option of the command line, by the same name"
 }
 
 TEST_CASE("each field of the spec is one option, and its text reads back as the same value") {
-    const std::string json =
-        R"({"score": "cosine", "scale": 0.07, "temperature": 2, "qk_norm": 0.001,
-            "rope": "interleaved",
-            "rope_base": 500, "rope_scaling": "llama3,8,1,4,8192", "rope_dims": 2, "softcap": 30,
-            "bias_before_softcap": true, "alibi": true, "dropout": 0.5, "seed": 7,
-            "training": false, "query_offset": 3,
-            "causal": "bottom-right", "window": 4, "window_left": 3, "window_right": 2,
-            "global_tokens": 1, "block": 5, "padding": [4, 3], "empty_rows": "nan"})";
-    const AttentionSpec spec = call_options(options_from_json(json, "f.npz")).spec, usual;
+    OptionValues values = options_from_json(
+        R"({"score": "cosine", "scale": 0.07, "rope": "interleaved",
+            "rope_scaling": "llama3,8,1,4,8192", "training": false, "causal": "bottom-right",
+            "padding": [4, 3], "empty_rows": "nan"})",
+        "f.npz");
+    for (const AttentionOption& option : attention_options()) {  // the others are numbers or flags
+        const bool whole = option.range.kind == NumberRange::Kind::whole;
+        const std::string text = whole          ? fmt::format("{}", option.range.low + 2)
+                                 : option.range ? "0.5"
+                                                : std::string(option.alone);
+        if (field_of(option) != nullptr)
+            values.try_emplace(std::string(option.name), Value{"f", text});
+    }
+    const AttentionSpec spec = call_options(values).spec, usual;
     const AttentionSpec again =
         call_options(options_from_json(options_to_json(spec), "f.npz")).spec;
     CHECK(options_to_json(usual) == "{}");

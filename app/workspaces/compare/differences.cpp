@@ -5,6 +5,7 @@
 #include "app/common/format.h"
 #include "app/common/text.h"
 #include "app/workspaces/compare/view.h"
+#include "core/rope_scale.h"
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
 #include "core/spec_fields.h"
@@ -64,16 +65,7 @@ struct Adder {
 
 /// "llama3, factor 8"; two that differ in nothing else are told apart by their bounds.
 std::string rope_scaling_name(const RopeScaling& scaling) {
-    if (scaling.kind == RopeScale::none) return "none";
-    if (scaling.kind == RopeScale::linear)
-        return fmt::format("linear, factor {}", number(scaling.factor));
-    if (scaling.kind == RopeScale::proportional)
-        return fmt::format("proportional, factor {}, share {}", number(scaling.factor),
-                           number(scaling.low));
-    if (scaling.kind == RopeScale::yarn)
-        return fmt::format("YaRN, factor {}, from pair {} to {}", number(scaling.factor),
-                           number(scaling.low), number(scaling.high));
-    return fmt::format("llama3, factor {}, {} to {} turns in {}", number(scaling.factor),
+    return fmt::format(fmt::runtime(info(scaling.kind).title), number(scaling.factor),
                        number(scaling.low), number(scaling.high), number(scaling.original_length));
 }
 

@@ -9,6 +9,7 @@
 #include "app/workspaces/heads/view.h"
 #include "core/io/npy.h"
 #include "core/rng.h"
+#include "core/rope_scale.h"
 #include "core/spec_arrays.h"
 
 namespace attn::view {
@@ -172,20 +173,8 @@ SideVector sums_of(std::span<const float> q, MatrixView<const float> k) {
 
 /// ", over 8 (linear)"; "" where they are not scaled.
 std::string rope_scaling_description(const RopeScaling& scaling) {
-    switch (scaling.kind) {
-        case RopeScale::linear:
-            return fmt::format(", over {} (linear scaling)", significant(scaling.factor, 6));
-        case RopeScale::llama3:
-            return fmt::format(", the slow ones over {} (llama3 scaling)",
-                               significant(scaling.factor, 6));
-        case RopeScale::yarn:
-            return fmt::format(", the slow ones over {} (YaRN)", significant(scaling.factor, 6));
-        case RopeScale::proportional:
-            return fmt::format(", over {} in the first {} of the pairs, 0 in the others",
-                               significant(scaling.factor, 6), significant(scaling.low, 3));
-        default:
-            return {};
-    }
+    return fmt::format(fmt::runtime(info(scaling.kind).effect), significant(scaling.factor, 6),
+                       significant(scaling.low, 3));
 }
 
 std::vector<std::string> legend_of(const AttentionSpec& spec) {
