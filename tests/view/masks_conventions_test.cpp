@@ -2,7 +2,9 @@
 #include "app/common/workspace.h"
 #include "app/workspaces/masks/actions.h"
 #include "app/workspaces/masks/conventions.h"
+#include "app/workspaces/masks/long.h"
 #include "app/workspaces/masks/view.h"
+#include "core/spec_arrays.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;
@@ -197,4 +199,24 @@ TEST_CASE("code of a window: both sides alike, each alone, of other lengths, of 
     CHECK(code(2, std::nullopt) == "mask &= (i - j <= 2)  # window");
     CHECK(code(std::nullopt, 1) == "mask &= (j - i <= 1)  # window");
     CHECK(code(2, 0) == "mask &= (i - j <= 2) & (j - i <= 0)  # window");
+}
+
+TEST_CASE(
+    "scores before the mask are computed anew for every option that they depend on, and for no "
+    "other") {
+    const AttentionSpec usual;
+    const MaskScoresRequest request{nullptr, usual};
+    const auto differs = [&](auto change) {
+        AttentionSpec spec = usual;
+        change(spec);
+        return !(request == MaskScoresRequest{nullptr, spec});
+    };
+    CHECK_FALSE(differs([](AttentionSpec&) {}));
+    CHECK(differs([](AttentionSpec& spec) { spec.softcap = 2.0; }));
+    CHECK(differs([](AttentionSpec& spec) { spec.bias_before_softcap = true; }));
+    CHECK(differs(
+        [](AttentionSpec& spec) { spec.mask.bias = std::make_shared<const attn::PairBias>(); }));
+    CHECK(differs(
+        [](AttentionSpec& spec) { spec.rope.emplace().scaling.kind = attn::RopeScale::linear; }));
+    CHECK_FALSE(differs([](AttentionSpec& spec) { spec.seed = 7; }));
 }

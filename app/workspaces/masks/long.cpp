@@ -7,6 +7,7 @@
 #include "core/call.h"
 #include "core/engine.h"
 #include "core/spec_arrays.h"
+#include "core/spec_fields.h"
 
 namespace attn::view {
 namespace {
@@ -15,15 +16,10 @@ Stage unmasked_stage(const AppState& state) {
     return stage_or_source(Stage::biased, state.document().spec);
 }
 
-/// All that the scores before the mask are of.
-auto scoring(const AttentionSpec& spec) {
-    const Rope rope = spec.rope.value_or(Rope{});
-    const RopeScaling& scaling = rope.scaling;
-    return std::tuple(spec.score, spec.scale, spec.scale_value, spec.temperature, spec.query_offset,
-                      spec.qk_norm, spec.softcap, spec.alibi, spec.heads, spec.kv_heads,
-                      spec.rope.has_value(), rope.pairs, rope.base, rope.dims, scaling.kind,
-                      scaling.factor, scaling.low, scaling.high, scaling.original_length,
-                      rope.tables);
+/// What the scores before the mask depend on and no SpecField holds.
+auto arrays_of(const AttentionSpec& spec) {
+    return std::tuple(spec.heads, spec.kv_heads, spec.mask.bias,
+                      spec.rope ? spec.rope->tables : nullptr);
 }
 
 /// nullopt where the trace has the scores, or they are too many.
@@ -35,6 +31,7 @@ std::optional<MaskScoresRequest> wanted_scores(const AppState& state) {
     request.spec.query_offset = document.size.query_offset;  // a mask may say it
     request.spec.mask = document.spec.mask.bias_alone();
     request.spec.dropout = 0.0;
+    request.spec.empty_rows = {};
     return request;
 }
 
@@ -66,7 +63,10 @@ std::shared_ptr<const ConventionResult> own_stages(const AppState& state) {
 }  // namespace
 
 bool MaskScoresRequest::operator==(const MaskScoresRequest& other) const {
-    return inputs == other.inputs && scoring(spec) == scoring(other.spec);
+    return inputs == other.inputs && arrays_of(spec) == arrays_of(other.spec) &&
+           std::ranges::all_of(spec_fields(), [&](const SpecField& field) {
+               return same(field, spec, other.spec);
+           });
 }
 
 std::optional<MaskScoresRequest> requested_mask_scores(const AppState& state) {
