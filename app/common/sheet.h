@@ -20,6 +20,8 @@ namespace attn::view {
 struct AppState;
 struct Document;
 
+inline constexpr double kTied = 1e-6;  // of numbers in float32 that are one but for rounding
+
 // A "sheet" is one tensor as the Step workspace shows it: the matrix of the head shown, with names
 // for its rows and columns. Of W_Q, W_K and W_V it is the head's own columns; W_O and the joined
 // context are whole.

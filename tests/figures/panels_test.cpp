@@ -7,7 +7,7 @@
 #include "app/common/draw/imgui_painter.h"
 #include "app/common/draw/inspector.h"
 #include "app/common/draw/null_context.h"
-#include "app/common/expr.h"
+#include "app/common/explain/expr.h"
 #include "app/common/format.h"
 #include "app/figures/figure.h"
 #include "app/figures/measure.h"

@@ -1,7 +1,7 @@
 // Gradients as a view: every loss, the chain rule of every stage and parameter, and finite differences.
 
-#include "app/workspaces/step/explain.h"
-#include "app/workspaces/step/explain_backward.h"
+#include "app/common/explain/backward.h"
+#include "app/common/explain/explain.h"
 #include "core/cast.h"
 #include "core/large/map_input.h"
 #include "core/scores/score.h"

@@ -1,8 +1,8 @@
 #include <cctype>
 #include <sstream>
 
-#include "app/common/expr.h"
-#include "app/workspaces/step/explain.h"
+#include "app/common/explain/explain.h"
+#include "app/common/explain/expr.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

@@ -76,7 +76,7 @@ TEST_CASE("operations in the place of softmax write what their weight is made fr
         const KindsResult& result = *kinds_look(state).result;
         for (Index i = 0; i < 3; ++i)
             for (Index j = 0; j <= i; ++j) {
-                const KindArithmetic arithmetic = explain_kind(result.b, result, i, j);
+                const Explanation arithmetic = explain_kind(result.b, result, i, j);
                 REQUIRE_FALSE(arithmetic.steps.empty());
                 CHECK(arithmetic.steps.back().result == result.b.weights()(i, j));
             }
@@ -115,7 +115,7 @@ TEST_CASE("the weight that the arithmetic ends with is the weight of the matrix,
         INFO("setting ", setting, ", value ", value);
         for (Index i = 0; i < result.call.q.shape().t; ++i)
             for (Index j = 0; j <= i; ++j) {
-                const KindArithmetic arithmetic = explain_kind(result.b, result, i, j);
+                const Explanation arithmetic = explain_kind(result.b, result, i, j);
                 if (!result.b.may(i, j)) continue;
                 REQUIRE(arithmetic.steps.size() >= 5);
                 const auto from_last = [&](std::size_t n) {

@@ -2,9 +2,9 @@
 
 #include <set>
 
+#include "app/common/explain/backward.h"
+#include "app/common/explain/explain.h"
 #include "app/common/sheet.h"
-#include "app/workspaces/step/explain.h"
-#include "app/workspaces/step/explain_backward.h"
 #include "app/workspaces/step/view.h"
 #include "core/gradient_tex.h"
 #include "core/large/map_input.h"

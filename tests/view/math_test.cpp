@@ -1,6 +1,6 @@
 #include "app/common/math.h"
 
-#include "app/workspaces/step/explain.h"
+#include "app/common/explain/explain.h"
 #include "core/call.h"
 #include "core/large/map_input.h"
 #include "core/scores/score.h"

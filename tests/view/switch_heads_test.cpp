@@ -4,11 +4,11 @@
 #include "app/common/document/intervention_effects.h"
 #include "app/common/document/interventions.h"
 #include "app/common/document/requests.h"
+#include "app/common/explain/explain.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
-#include "app/workspaces/step/explain.h"
 #include "core/train/run.h"
 #include "tests/view/view_test.h"
 

@@ -1,4 +1,4 @@
-#include "app/workspaces/step/explain.h"
+#include "app/common/explain/explain.h"
 #include "app/workspaces/step/heads.h"
 #include "tests/view/view_test.h"
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/explain/parts.h"
 #include "app/common/glossary.h"
 #include "app/common/workspace.h"
 #include "app/window/tour.h"

@@ -201,14 +201,6 @@ std::string param_formula(const AppState& state, Param param) {
     return info(param).use == ParamUse::score ? as_read(document.spec, tex, "'") : std::string(tex);
 }
 
-/// The stage that is made with it; nullopt of the last.
-std::optional<Stage> made_with(const Document& document, const OperandId& id) {
-    for (const Stage stage : ribbon_stages(document))
-        for (const Operand& operand : operands_of(document, stage))
-            if (operand.id == id) return stage;
-    return std::nullopt;
-}
-
 }  // namespace
 
 std::string as_read(const AttentionSpec& spec, std::string_view text, std::string_view prime) {
@@ -341,9 +333,17 @@ std::string chain_rule_text(const AppState& state, const OperandId& id) {
     if (text.find("Σ_h") != std::string::npos)
         text += fmt::format(", h the {} query heads of that key/value head",
                             document.size.heads / document.size.kv_heads);
-    if (const auto stage = made_with(document, id))
-        text += "; forward: " + tex::plain_text(forward_formula(document, *stage));
+    if (const auto stages = stages_made_with(document, id); !stages.empty())
+        text += "; forward: " + tex::plain_text(forward_formula(document, stages.front()));
     return text + ".";
+}
+
+std::vector<Stage> stages_made_with(const Document& document, const OperandId& id) {
+    std::vector<Stage> stages;
+    for (const Stage stage : ribbon_stages(document))
+        for (const Operand& operand : operands_of(document, stage))
+            if (operand.id == id) stages.push_back(stage);
+    return stages;
 }
 
 }  // namespace attn::view

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/stage.h"
 
@@ -30,6 +31,8 @@ std::string tex_gradient(const OperandId& id, const std::string& indices = "");
 std::string tex_factor(const AttentionSpec& spec);
 /// What becomes of the scores before softmax: "\frac{\mathrm{scores}}{\sqrt{d_k}}".
 std::string tex_scaled(const AttentionSpec& spec);
+/// The stages that have it as an operand, in their order: none of the last stage.
+std::vector<Stage> stages_made_with(const Document& document, const OperandId& id);
 /// How a stage is made in this document, in TeX: by its score function, of what RoPE turned, with its cap, slopes and sinks.
 std::string forward_formula(const Document& document, Stage stage);
 /// The chain rule of the stage or parameter as it is in this document, in TeX.

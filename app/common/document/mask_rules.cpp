@@ -385,15 +385,24 @@ MaskSpec rule_alone(const MaskSpec& mask, MaskRule rule) {
     return alone;
 }
 
-std::vector<std::uint8_t> pairs_allowed_by(const AppState& state, const MaskSpec& mask) {
-    const Dimensions& size = state.document().size;
+std::vector<std::uint8_t> pairs_allowed_by(const Document& document, const MaskSpec& mask,
+                                           Index batch, Index head) {
+    const Dimensions& size = document.size;
     std::vector<std::uint8_t> pairs(size.tq * size.tk);
     const std::span<std::uint8_t> all(pairs);
     const auto keys = static_cast<std::size_t>(size.tk);
     for (Index i = 0; i < size.tq; ++i)
-        fill_allowed(mask, size, state.batch, state.head, i,
+        fill_allowed(mask, size, batch, head, i,
                      all.subspan(static_cast<std::size_t>(i) * keys, keys));
     return pairs;
+}
+
+std::vector<std::uint8_t> pairs_allowed_by(const AppState& state, const MaskSpec& mask) {
+    return pairs_allowed_by(state.document(), mask, state.batch, state.head);
+}
+
+std::vector<std::uint8_t> allowed_pairs(const AppState& state) {
+    return pairs_allowed_by(state, state.document().spec.mask);
 }
 
 Index count_allowed(std::span<const std::uint8_t> pairs) {

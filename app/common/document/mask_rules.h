@@ -15,6 +15,7 @@ struct Dimensions;
 namespace attn::view {
 
 struct AppState;
+struct Document;
 
 // The document's mask rule by rule, of the head and sequence shown. What a rule allows is what core/masks.h says of a
 // mask that has that rule alone: a pair is allowed where every rule allows it.
@@ -27,8 +28,13 @@ bool has_rule(const MaskSpec& mask, MaskRule rule);
 /// The mask with that rule alone; the window keeps its global tokens.
 MaskSpec rule_alone(const MaskSpec& mask, MaskRule rule);
 
-/// Row-major [Tq,Tk], 1 where `mask` allows the pair.
+/// Row-major [Tq,Tk] of a sequence and head, 1 where `mask` allows the pair.
+std::vector<std::uint8_t> pairs_allowed_by(const Document& document, const MaskSpec& mask,
+                                           Index batch, Index head);
+/// Of those that are shown.
 std::vector<std::uint8_t> pairs_allowed_by(const AppState& state, const MaskSpec& mask);
+/// By the document's own mask.
+std::vector<std::uint8_t> allowed_pairs(const AppState& state);
 Index count_allowed(std::span<const std::uint8_t> pairs);
 Index count_allowed(const AppState& state, const MaskSpec& mask);
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/common/expr.h"
+#include "app/common/explain/expr.h"
 #include "app/common/format.h"
 #include "app/common/map/map_cell.h"
 #include "app/common/map/state.h"
@@ -48,10 +48,9 @@ std::vector<std::size_t> by_size(const CellArithmetic& sum) {
 }
 
 Expr products(const CellArithmetic& sum, std::span<const std::size_t> dimensions) {
-    std::vector<Expr> terms;
-    for (const std::size_t c : dimensions)
-        terms.push_back(plain(sum.q[c], Role::query) * plain(sum.k[c], Role::key));
-    return combine(Op::sum, std::move(terms));
+    std::vector<double> q, k;
+    for (const std::size_t c : dimensions) q.push_back(sum.q[c]), k.push_back(sum.k[c]);
+    return sum_of_products(numbers_of(q, Role::query), numbers_of(k, Role::key));
 }
 
 /// A number of the scores' own, not of the weights that they become.
@@ -264,9 +263,7 @@ std::string as_text(const Inspected& at, std::span<const ShownStep> steps) {
     if (!at.sum.allowed)
         return text + fmt::format("the mask forbids this pair: its {}\n",
                                   is_score(at.look) ? "score is -inf" : "weight is 0");
-    for (const auto& [step, label, role] : steps)
-        text += fmt::format("{} = {} = {}\n", step.label, write_text(step.expr, Dialect::text),
-                            write_number(step.result, Dialect::text));
+    for (const ShownStep& shown : steps) text += copied_text(shown.step);
     return text;
 }
 
@@ -276,12 +273,8 @@ std::string as_latex(const Inspected& at, std::span<const ShownStep> steps) {
             "{}_{{{},{}}} = {}\n", is_score(at.look) ? "M" : "A", at.cell.row, at.cell.column,
             write_number(is_score(at.look) ? -HUGE_VAL : at.sum.weight, Dialect::latex));
     std::vector<std::string> rows;
-    for (const auto& [step, label, role] : steps)
-        rows.push_back(fmt::format("  {} &= {} \\\\\n  &= {}", step.latex,
-                                   write_text(step.expr, Dialect::latex),
-                                   write_number(step.result, Dialect::latex)));
-    return fmt::format("% needs \\usepackage{{amsmath}}\n\\begin{{align*}}\n{}\n\\end{{align*}}\n",
-                       fmt::join(rows, " \\\\\n"));
+    for (const ShownStep& shown : steps) rows.push_back(copied_latex(shown.step, shown.step.latex));
+    return latex_align(fmt::format("{}", fmt::join(rows, " \\\\\n")));
 }
 
 /// From q @ k to the score that softmax takes.

@@ -25,7 +25,6 @@ namespace {
 
 using enum HeadMeasure;
 
-constexpr double kTied = 1e-6;      // of differences that are one but for rounding
 constexpr double kShownTie = 0.01;  // of shares that two decimals may show as one
 
 /// What a head does with its weights, of its name: "gives … to the previous token".

@@ -4,7 +4,6 @@
 #include "app/workspaces/kinds/explain.h"
 
 #include <cmath>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -13,6 +12,7 @@
 #include "app/workspaces/kinds/compute.h"
 #include "core/scores/pair_rule.h"
 #include "core/scores/score.h"
+#include "core/softmax.h"
 #include "core/tex.h"
 #include "core/train/task_table.h"
 
@@ -27,10 +27,7 @@ using Row = std::vector<double>;
 
 /// Σ x_c · y_c.
 Expr products(const Row& x, Role x_role, const Row& y, Role y_role) {
-    std::vector<Expr> terms;
-    for (std::size_t c = 0; c < x.size(); ++c)
-        terms.push_back(plain(x[c], x_role) * plain(y[c], y_role));
-    return combine(Op::sum, std::move(terms));
+    return sum_of_products(numbers_of(x, x_role), numbers_of(y, y_role));
 }
 
 /// "Σ of 12 products": in place of many.
@@ -49,7 +46,7 @@ struct Pair {
     const KindComputed& side;
     const KindsResult& result;
     Index i, j;
-    KindArithmetic& out;
+    Explanation& out;
 
     Row row_of(const TensorD& tensor, Index t) const {
         const auto row = tensor.matrix(0, std::min(side.head, tensor.shape().h - 1)).row(t);
@@ -68,15 +65,18 @@ struct Pair {
     double at(Stage stage) const { return side.stage(stage)(i, j); }
     const TensorD& param(Param which) const { return side.inputs.params[which]; }
 
-    void add(std::string label, std::vector<Piece> pieces, double result_of) const {
-        out.steps.push_back({std::move(label), std::move(pieces), result_of});
+    OperandsOf<double> operands() const {
+        return make_operands(side.spec, side.inputs.params,
+                             turns() ? side.trace[Stage::q_rot] : side.inputs.q,
+                             turns() ? side.trace[Stage::k_rot] : side.inputs.k);
     }
+
     /// `brief` stands in place of many numbers.
-    void add(std::string label, const Expr& expr, double result_of, std::string brief = "") const {
-        const bool long_sum = count_numbers(expr) > 2 * kMostTerms && !brief.empty();
-        add(std::move(label),
-            long_sum ? std::vector{Piece{std::move(brief)}} : write(expr, Dialect::screen),
-            result_of);
+    void add(std::string label, Expr expr, double result_of, std::string brief = "") const {
+        out.steps.push_back({std::move(label), "", std::move(expr), result_of, std::move(brief)});
+    }
+    void add(std::string label, std::string text, double result_of) const {
+        add(std::move(label), combine(Op::sum, {}), result_of, std::move(text));
     }
     void note(std::string text) const { out.notes.push_back(std::move(text)); }
 };
@@ -117,51 +117,39 @@ void add_dot(const Pair& pair) {
              products(q, Role::query, pair.k(), Role::key), pair.at(Stage::scores), sum_text(q));
 }
 
-double length(const Row& x) {
-    return std::sqrt(std::inner_product(x.begin(), x.end(), x.begin(), 0.0));
-}
-
-Expr length_of(const Row& x, Role role) {
-    std::vector<Expr> squares;
-    for (const double each : x)
-        squares.push_back(plain(std::abs(each), role) * plain(std::abs(each), role));
-    return combine(Op::sqrt, {combine(Op::sum, std::move(squares))});
+/// Without signs.
+Expr length(Row x, Role role) {
+    for (double& each : x) each = std::abs(each);
+    return length_of(numbers_of(x, role));
 }
 
 void add_cosine(const Pair& pair) {
     const Row q = pair.q();
-    const Row k = pair.k();
-    const Expr product = products(q, Role::query, k, Role::key);
+    const Expr product = products(q, Role::query, pair.k(), Role::key);
+    const Expr q_length = length(q, Role::query), k_length = length(pair.k(), Role::key);
+    const double of_q = evaluate(q_length), of_k = evaluate(k_length);
     const std::string name = fmt::format("{}·{}", pair.q_name(), pair.k_name());
     pair.add(name, product, evaluate(product), sum_text(q));
     const std::string squares = fmt::format("√ of {} squares", q.size());
-    pair.add(fmt::format("‖{}‖", pair.q_name()), length_of(q, Role::query), length(q), squares);
-    pair.add(fmt::format("‖{}‖", pair.k_name()), length_of(k, Role::key), length(k), squares);
-    if (length(q) == 0.0 || length(k) == 0.0)
+    pair.add(fmt::format("‖{}‖", pair.q_name()), q_length, of_q, squares);
+    pair.add(fmt::format("‖{}‖", pair.k_name()), k_length, of_k, squares);
+    if (of_q == 0.0 || of_k == 0.0)
         return pair.note("A vector of length 0 has no direction: its cosines are shown as 0.");
-    const Expr by_q = plain(evaluate(product)) / plain(length(q), Role::query);
-    pair.add("cos", by_q / plain(length(k), Role::key), pair.at(Stage::scores));
-}
-
-/// Row x times a matrix.
-Row times(const Row& x, const TensorD& matrix) {
-    Row y(static_cast<std::size_t>(matrix.shape().d), 0.0);
-    for (std::size_t b = 0; b < x.size(); ++b)
-        for (std::size_t c = 0; c < y.size(); ++c)
-            y[c] += x[b] * matrix(0, 0, static_cast<Index>(b), static_cast<Index>(c));
-    return y;
+    const Expr by_q = plain(evaluate(product)) / plain(of_q, Role::query);
+    pair.add("cos", by_q / plain(of_k, Role::key), pair.at(Stage::scores));
 }
 
 void add_general(const Pair& pair) {
-    const Row u = times(pair.q(), pair.param(Param::w_score));
+    const Row u = pair.row_of(pair.operands().q, pair.i);
     pair.note(fmt::format("u = {} W_score = {}.", pair.q_name(), listed(u)));
     pair.add(fmt::format("u·{}", pair.k_name()), products(u, Role::query, pair.k(), Role::key),
              pair.at(Stage::scores), sum_text(u));
 }
 
 void add_additive(const Pair& pair) {
-    const Row a = times(pair.q(), pair.param(Param::w_score_q));
-    const Row b = times(pair.k(), pair.param(Param::w_score_k));
+    const OperandsOf<double> operands = pair.operands();
+    const Row a = pair.row_of(operands.q, pair.i);
+    const Row b = pair.row_of(operands.k, pair.j);
     Row h;
     for (std::size_t c = 0; c < a.size(); ++c) h.push_back(std::tanh(a[c] + b[c]));
     pair.note(fmt::format("{} W_q = {}.", pair.q_name(), listed(a)));
@@ -176,8 +164,7 @@ void add_additive(const Pair& pair) {
 void add_formula(const Pair& pair) {
     pair.note(fmt::format("{} = {}.", pair.q_name(), listed(pair.q())));
     pair.note(fmt::format("{} = {}.", pair.k_name(), listed(pair.k())));
-    pair.add("score", {Piece{tex::plain_text(info(pair.side.kind.score).tex)}},
-             pair.at(Stage::scores));
+    pair.add("score", tex::plain_text(info(pair.side.kind.score).tex), pair.at(Stage::scores));
 }
 
 void add_score(const Pair& pair) {
@@ -195,20 +182,17 @@ void add_score(const Pair& pair) {
 void add_scaling(const Pair& pair) {
     const AttentionKind& kind = pair.side.kind;
     if (!kind.scaled && kind.temperature == 1.0) return;
-    Expr expr = plain(pair.at(Stage::scores), Role::score);
-    if (kind.scaled)
-        expr = combine(Op::quotient,
-                       {expr, combine(Op::sqrt, {constant(pair.result.call.q.shape().d)})});
-    if (kind.temperature != 1.0) expr = expr / constant(kind.temperature);
-    pair.add("S", expr, pair.at(Stage::scaled));
+    pair.add("S",
+             scaled_expr(pair.side.spec, pair.result.call.q.shape().d,
+                         plain(pair.at(Stage::scores), Role::score)),
+             pair.at(Stage::scaled));
 }
 
 void add_cap(const Pair& pair, double capped) {
     const std::string cap = number(pair.side.kind.softcap);
-    pair.add(
-        "cap",
-        {Piece{fmt::format("{0} · tanh({1} ÷ {0})", cap, factor(number(pair.at(Stage::scaled))))}},
-        capped);
+    pair.add("cap",
+             fmt::format("{0} · tanh({1} ÷ {0})", cap, factor(number(pair.at(Stage::scaled)))),
+             capped);
 }
 
 void add_slope(const Pair& pair, double from) {
@@ -231,45 +215,26 @@ void add_biases(const Pair& pair) {
 
 // ---- softmax
 
-struct RowSums {
-    double largest = -HUGE_VAL;
-    double sum = 0.0;
-    Index keys = 0;
-};
-
-/// m and Σ exp(M − m) over the allowed keys and the sink.
-RowSums sums_of(const Pair& pair) {
-    RowSums sums;
+void add_softmax(const Pair& pair) {
     const auto masked = pair.side.stage(Stage::masked).row(pair.i);
     const std::optional<double>& sink = pair.side.kind.sink;
-    if (sink) sums.largest = *sink;
-    for (std::size_t j = 0; j < masked.size(); ++j) {
-        if (!pair.side.may(pair.i, static_cast<Index>(j))) continue;
-        ++sums.keys;
-        sums.largest = std::max(sums.largest, masked[j]);
-    }
-    if (sink) sums.sum = std::exp(*sink - sums.largest);
-    for (std::size_t j = 0; j < masked.size(); ++j)
-        if (pair.side.may(pair.i, static_cast<Index>(j)))
-            sums.sum += std::exp(masked[j] - sums.largest);
-    return sums;
-}
-
-void add_softmax(const Pair& pair) {
-    const RowSums sums = sums_of(pair);
-    const double own = std::exp(pair.at(Stage::masked) - sums.largest);
-    const std::string sink = pair.side.kind.sink ? " and the sink" : "";
-    const std::string scores = counted(sums.keys, "score") + sink;
-    pair.add("m", {Piece{fmt::format("max of {}", scores)}}, sums.largest);
+    Row logits(masked.begin(), masked.end());
+    if (sink) logits.insert(logits.begin(), *sink);
+    Row shares(logits.size());
+    const SoftmaxRow sides = softmax_row(logits, shares, EmptyRows::zero);
+    const Index keys = pair.side.allowed_of_row[pair.i];
+    const double own = std::exp(pair.at(Stage::masked) - sides.max);
+    pair.add("m", fmt::format("max of {}{}", counted(keys, "score"), sink ? " and the sink" : ""),
+             sides.max);
     pair.add("exp(M − m)",
-             combine(Op::exp, {plain(pair.at(Stage::masked), Role::score) - plain(sums.largest)}),
+             combine(Op::exp, {plain(pair.at(Stage::masked), Role::score) - plain(sides.max)}),
              own);
-    std::string text = fmt::format("over {}", counted(sums.keys, "key"));
-    if (pair.side.kind.sink)
-        text += fmt::format(", and exp({} − m) = {} of the sink", number(*pair.side.kind.sink),
-                            number(std::exp(*pair.side.kind.sink - sums.largest)));
-    pair.add("Σ exp", {Piece{std::move(text)}}, sums.sum);
-    pair.add("a", plain(own) / plain(sums.sum), pair.out.weight);
+    std::string text = fmt::format("over {}", counted(keys, "key"));
+    if (sink)
+        text += fmt::format(", and exp({} − m) = {} of the sink", number(*sink),
+                            number(std::exp(*sink - sides.max)));
+    pair.add("Σ exp", std::move(text), sides.sum);
+    pair.add("a", plain(own) / plain(sides.sum), pair.out.value);
 }
 
 /// "the row is empty", "a score of it is NaN": why there is no softmax to write out.
@@ -281,7 +246,7 @@ std::string trouble_of(const Pair& pair) {
                    ? "The mask allows this query no key, so its weights are 0."
                    : "The mask allows this query no key, so its weights are NaN.";
     }
-    if (!std::isfinite(pair.out.weight))
+    if (!std::isfinite(pair.out.value))
         return "A score of the row is NaN or ∞, so its weights are NaN.";
     return {};
 }
@@ -297,7 +262,7 @@ void explain_scores(const Pair& pair) {
     if (pair.side.kind.operation == Operation::chunked)
         pair.note(fmt::format(
             "Processed {} at a time, with m and Σ rescaled in between, the weight is {}.",
-            counted(pair.side.kind.chunk, "key"), number(pair.out.weight)));
+            counted(pair.side.kind.chunk, "key"), number(pair.out.value)));
 }
 
 // ---- in place of softmax
@@ -309,8 +274,8 @@ void add_linear(const Pair& pair) {
     const Expr product = products(q, Role::query, k, Role::key);
     const double sum = pair.side.made_of("denominator")(pair.i, 0);
     pair.add("φ(q)·φ(k)", product, evaluate(product), sum_text(q));
-    pair.add("φ(q)·z", {Piece{"z is the sum of φ(k) over the keys that the query may see"}}, sum);
-    pair.add("a", plain(evaluate(product)) / plain(sum), pair.out.weight);
+    pair.add("φ(q)·z", "z is the sum of φ(k) over the keys that the query may see", sum);
+    pair.add("a", plain(evaluate(product)) / plain(sum), pair.out.value);
 }
 
 /// Â = A_out A_in.
@@ -321,7 +286,7 @@ void add_latents(const Pair& pair) {
     for (Index m = 0; m < in.rows; ++m) column.push_back(in(m, pair.j));
     pair.note(fmt::format("Weights of the query on the latents: {}.", listed(out)));
     pair.note(fmt::format("Weight of the key in each latent: {}.", listed(column)));
-    pair.add("a", products(out, Role::query, column, Role::key), pair.out.weight, sum_text(out));
+    pair.add("a", products(out, Role::query, column, Role::key), pair.out.value, sum_text(out));
 }
 
 /// Â = A_low F, F the projection of the values.
@@ -333,7 +298,7 @@ void add_linformer(const Pair& pair) {
     pair.note(fmt::format("Weights of the query on the rows: {}.", listed(low)));
     pair.note(
         fmt::format("Weight of the value in each row: {}, from F, random here.", listed(column)));
-    pair.add("a", products(low, Role::query, column, Role::value), pair.out.weight, sum_text(low));
+    pair.add("a", products(low, Role::query, column, Role::value), pair.out.value, sum_text(low));
 }
 
 /// Σ_n C_i (A′ of the tokens between) B′_j of each column of V, and their mean.
@@ -362,7 +327,7 @@ void add_state_space(const Pair& pair) {
                     counted(states, "state"), counted(pair.i - pair.j, "time")));
     const Expr sum = combine(Op::sum, std::move(each));
     pair.add("Σ", sum, evaluate(sum), fmt::format("Σ of {} columns' weights", columns));
-    pair.add("a", plain(evaluate(sum)) / constant(columns), pair.out.weight);
+    pair.add("a", plain(evaluate(sum)) / constant(columns), pair.out.value);
 }
 
 /// scale · q carried back over the tokens after the key, times the key.
@@ -400,7 +365,7 @@ void add_recurrence(const Pair& pair) {
     pair.add(pair.i > pair.j ? "w·k" : "q·k", product, evaluate(product), sum_text(w));
     Expr weight = plain(evaluate(product)) * plain(pair.side.factor);
     if (delta) weight = std::move(weight) * plain(strength(pair.j));
-    pair.add("a", weight, pair.out.weight,
+    pair.add("a", weight, pair.out.value,
              delta ? "the product, times the scale, times β of the key"
                    : "the product, times the scale");
 }
@@ -414,7 +379,7 @@ void add_gated(const Pair& pair) {
     const Expr mean = combine(Op::sum, std::move(each)) / constant(Index{std::ssize(open)});
     pair.add("gate", mean, evaluate(mean), "the mean of the columns");
     const double weight = pair.side.made_of("weights")(pair.i, pair.j);
-    pair.add("a", plain(weight) * plain(evaluate(mean)), pair.out.weight,
+    pair.add("a", plain(weight) * plain(evaluate(mean)), pair.out.value,
              "softmax's weight, times the gate");
 }
 
@@ -426,7 +391,7 @@ void add_differential(const Pair& pair) {
     pair.note(fmt::format(
         "Softmax over the first half of the columns of q and k gives {}, over the second {}.",
         number(first), number(second)));
-    pair.add("a", plain(first) - plain(lambda) * plain(second), pair.out.weight, "A_1 − λ A_2");
+    pair.add("a", plain(first) - plain(lambda) * plain(second), pair.out.value, "A_1 − λ A_2");
 }
 
 /// The weight of an operation that has no scores of pairs: linear, latents, low rank, state space, recurrences.
@@ -444,10 +409,11 @@ void add_in_place(const Pair& pair) {
 }  // namespace
 }  // namespace kinds
 
-KindArithmetic explain_kind(const KindComputed& side, const KindsResult& result, Index row,
-                            Index column) {
-    KindArithmetic out;
-    out.weight = side.weights()(row, column);
+Explanation explain_kind(const KindComputed& side, const KindsResult& result, Index row,
+                         Index column) {
+    Explanation out;
+    out.cell = {Stage::weights, row, column};
+    out.value = side.weights()(row, column);
     const kinds::Pair pair{side, result, row, column, out};
     side.has_scores() ? kinds::explain_scores(pair) : kinds::add_in_place(pair);
     return out;

@@ -1,9 +1,6 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "app/common/expr.h"
+#include "app/common/explain/expr.h"
 
 namespace attn {
 struct KindComputed;
@@ -13,22 +10,9 @@ namespace attn::view {
 
 struct KindsResult;
 
-/// One line of a cell's arithmetic: an expression of its real operands and what comes of it, or words in its place
-/// where the expression tree has no sign for it (tanh, turned pairs).
-struct KindStep {
-    std::string label;          // "q·k"
-    std::vector<Piece> pieces;  // "0.30·0.54 + …"
-    double result = 0.0;
-};
-/// How one side comes to the weight of the pair, from q and k to the share.
-struct KindArithmetic {
-    std::vector<KindStep>
-        steps;  // the last one is the weight; none where it is masked or no number
-    std::vector<std::string> notes;  // one plain sentence each
-    double weight = 0.0;
-};
-/// Of a side that was computed. Every result is what its trace holds.
-KindArithmetic explain_kind(const KindComputed& side, const KindsResult& result, Index row,
-                            Index column);
+/// How one side comes to the weight of the pair, from q and k to the share: no steps where it is masked or no number. Text stands
+/// in place of an expression that the tree has no sign for (the largest of a row). Every result is what the side's trace holds.
+Explanation explain_kind(const KindComputed& side, const KindsResult& result, Index row,
+                         Index column);
 
 }  // namespace attn::view

@@ -14,17 +14,10 @@ namespace {
 
 /// The side's name, its steps, its notes.
 void add_side(InspectorView& view, const std::string& letter, const KindComputed& side,
-              const KindArithmetic& arithmetic) {
+              const Explanation& arithmetic) {
     add_line(view, "", {Piece{fmt::format("{}: {}", letter, kind_text(side.kind)), Role::weight}});
-    for (const KindStep& step : arithmetic.steps) {
-        std::vector<Piece> pieces = step.pieces;
-        const bool last = &step == &arithmetic.steps.back();
-        pieces.push_back(Piece{" = "});
-        pieces.push_back(
-            Piece{number(step.result), last ? std::optional(Role::weight) : std::nullopt});
-        add_line(view, step.label, std::move(pieces));
-    }
-    for (const std::string& note : arithmetic.notes) add_line(view, "", {Piece{note, {}, true}});
+    for (Line& line : explanation_lines(arithmetic, 2 * kMostInline))
+        add_line(view, std::move(line.label), std::move(line.pieces));
 }
 
 /// M and share of each key, of A and of B.

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "app/common/expr.h"
+#include "app/common/explain/expr.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"

@@ -4,6 +4,7 @@
 
 #include "app/common/apart.h"
 #include "app/common/format.h"
+#include "app/common/sheet.h"
 #include "app/common/text.h"
 #include "app/workspaces/masks/conventions.h"
 #include "app/workspaces/masks/long.h"
@@ -14,7 +15,6 @@ namespace attn::view {
 namespace {
 
 constexpr std::size_t kMostCompared = 4;
-constexpr double kTied = 1e-6;  // differences of weights that are one but for rounding
 
 using Rows = std::vector<RowComparison>;
 

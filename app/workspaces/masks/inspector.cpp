@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "app/common/document/mask_rules.h"
-#include "app/common/expr.h"
+#include "app/common/explain/expr.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/masks/conventions.h"

@@ -6,7 +6,7 @@
 
 #include "app/common/arithmetic.h"
 #include "app/common/document/actions.h"
-#include "app/common/expr.h"
+#include "app/common/explain/expr.h"
 #include "app/common/format.h"
 #include "app/common/request.h"
 #include "app/common/text.h"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/explain/expr.h"
 #include "app/common/format.h"
 #include "app/common/set_field.h"
 #include "app/common/state.h"
@@ -256,8 +257,7 @@ std::string latex_of(const InspectorView& view) {
         for (const Piece& piece : line.pieces) text += piece.text;
         rows += fmt::format(" \\\\\n  {} &: {}", tex::text_of(line.label), tex::text_of(text));
     }
-    return fmt::format("% needs \\usepackage{{amsmath}}\n\\begin{{align*}}\n{}\n\\end{{align*}}\n",
-                       rows);
+    return latex_align(rows);
 }
 
 std::string python_number(double value) {

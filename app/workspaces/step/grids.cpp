@@ -7,11 +7,12 @@
 
 #include "app/common/document/chain_rule.h"
 #include "app/common/document/loss.h"
+#include "app/common/document/mask_rules.h"
 #include "app/common/document/toy.h"
+#include "app/common/explain/backward.h"
+#include "app/common/explain/parts.h"
 #include "app/common/format.h"
 #include "app/common/state.h"
-#include "app/workspaces/step/explain_backward.h"
-#include "app/workspaces/step/explain_parts.h"
 #include "app/workspaces/step/motion.h"
 #include "app/workspaces/step/state.h"
 #include "app/workspaces/step/view_parts.h"
@@ -136,25 +137,10 @@ std::string largest_description(const AppState& state, const MatrixView<const fl
 
 }  // namespace
 
-std::vector<std::uint8_t> allowed_pairs(const Document& document, Index batch, Index head) {
-    const Dimensions size = document.size;
-    std::vector<std::uint8_t> allowed;
-    std::vector<std::uint8_t> row(size.tk);
-    for (Index i = 0; i < size.tq; ++i) {
-        fill_allowed(document.spec.mask, size, batch, head, i, row);
-        allowed.insert(allowed.end(), row.begin(), row.end());
-    }
-    return allowed;
-}
-
-std::vector<std::uint8_t> allowed_pairs(const AppState& state) {
-    return allowed_pairs(state.document(), state.batch, state.head);
-}
-
 IsMasked hidden_pairs(const Document& document, Stage stage, Index batch, Index head) {
     const bool shows = stage == Stage::masked || stage == Stage::weights || stage == Stage::dropped;
     if (!shows || !document.spec.mask.any()) return {};
-    IsMasked hidden = allowed_pairs(document, batch, head);
+    IsMasked hidden = pairs_allowed_by(document, document.spec.mask, batch, head);
     for (std::uint8_t& cell : hidden) cell = cell == 0;
     return hidden;
 }
@@ -192,15 +178,6 @@ std::string shown_head_text(const AppState& state, Stage stage) {
     const Index heads = state.document().size.heads;
     if (heads < 2 || info(stage).heads == HeadAxis::none) return {};
     return head_description(state.head, heads);
-}
-
-bool is_embedding(const AppState& state, Stage stage, Index row) {
-    const Document& document = state.document();
-    if (!is_toy(document)) return false;
-    const auto& tokens = stage == Stage::x ? tokens_of(document, state.batch) : document.tokens_kv;
-    if (row >= std::ssize(tokens)) return false;
-    const bool next = stage == Stage::x && !document.tokens_next.empty() && state.batch > 0;
-    return is_computed(document, stage, next ? std::ssize(tokens) + row : row);
 }
 
 GridView stage_grid(const AppState& state, Stage stage, bool transposed) {
@@ -260,14 +237,6 @@ GridView mask_grid(const AppState& state) {
         cell.ink = colors.muted;
     }
     return grid;
-}
-
-std::vector<float> logits_of(const AppState& state, Index row) {
-    const auto m = sheet_of(state, Stage::masked).values.row(row);
-    std::vector<float> logits(m.begin(), m.end());
-    if (const Tensor& sinks = state.document().inputs->params[Param::sinks]; !sinks.empty())
-        logits.push_back(sinks(0, 0, 0, state.head));
-    return logits;
 }
 
 GridView joined_grid(const AppState& state) {

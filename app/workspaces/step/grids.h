@@ -7,8 +7,6 @@
 
 namespace attn::view {
 
-inline constexpr double kTied = 1e-6;  // of numbers in float32 that are one but for rounding
-
 // The grids of the Step workspace.
 
 /// The grid of one stage or parameter with its own colours, labels and title.
@@ -16,17 +14,11 @@ GridView stage_grid(const AppState& state, Stage stage, bool transposed = false)
 GridView param_grid(const AppState& state, Param param);
 /// Allowed (1) or forbidden (0), the second operand of the masked stage.
 GridView mask_grid(const AppState& state);
-/// What softmax is taken of: the row of masked scores and, where there is one, the sink of the head shown.
-std::vector<float> logits_of(const AppState& state, Index row);
 /// Heads side by side, what W_O multiplies.
 GridView joined_grid(const AppState& state);
 /// Word vectors and positions, when X is exactly their sum; empty when numbers were given.
 std::vector<GridView> embedding_grids(const AppState& state, Stage stage);
 
-/// [Tq, Tk] of a sequence and head: 1 where the query may attend to the key.
-std::vector<std::uint8_t> allowed_pairs(const Document& document, Index batch, Index head);
-/// The same of the head shown.
-std::vector<std::uint8_t> allowed_pairs(const AppState& state);
 /// 1 where a pair is forbidden, from the masked stage on; empty where the stage hides none.
 IsMasked hidden_pairs(const Document& document, Stage stage, Index batch, Index head);
 /// The same of gradients: of all that the mask stands behind, from the scores to what it masked.
@@ -42,8 +34,6 @@ GridView grid_of(const AppState& state, Sheet sheet, const std::vector<float>& v
                  const GridStyle& style = {});
 /// "head 3 (0–11)" of a stage that has a head axis, where there are several heads; else "".
 std::string shown_head_text(const AppState& state, Stage stage);
-/// Whether x(row, ·) of that stage is exactly word vector + position.
-bool is_embedding(const AppState& state, Stage stage, Index row);
 /// Whether every row is.
 bool are_embeddings(const AppState& state, Stage stage);
 

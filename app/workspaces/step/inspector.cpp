@@ -3,12 +3,13 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/mask_rules.h"
 #include "app/common/document/solve.h"
+#include "app/common/explain/backward.h"
+#include "app/common/explain/explain.h"
 #include "app/common/format.h"
 #include "app/common/map/map_cell.h"
 #include "app/common/state.h"
-#include "app/workspaces/step/explain.h"
-#include "app/workspaces/step/explain_backward.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/predict.h"
 #include "app/workspaces/step/sources.h"

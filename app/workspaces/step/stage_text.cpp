@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/document/mask_rules.h"
+#include "app/common/explain/parts.h"
 #include "app/common/format.h"
 #include "app/common/state.h"
 #include "app/common/text.h"
-#include "app/workspaces/step/explain_parts.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/view.h"
 #include "app/workspaces/step/view_parts.h"

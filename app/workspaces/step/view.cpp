@@ -7,6 +7,7 @@
 
 #include "app/common/document/chain_rule.h"
 #include "app/common/document/effect.h"
+#include "app/common/document/mask_rules.h"
 #include "app/common/document/opened.h"
 #include "app/common/format.h"
 #include "app/common/state.h"

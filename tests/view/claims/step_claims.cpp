@@ -1,6 +1,7 @@
 // What an edit did, the row that a query looks at, pictures of heads, gradients.
 
 #include "app/common/document/effect.h"
+#include "app/common/explain/parts.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
 #include "app/workspaces/exercises/state.h"

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "app/common/document/chain_rule.h"
-#include "app/common/expr.h"
+#include "app/common/explain/expr.h"
 
 namespace attn::view {
 

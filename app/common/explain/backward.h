@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/common/expr.h"
+#include "app/common/explain/expr.h"
 
 namespace attn::view {
 

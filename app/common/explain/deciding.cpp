@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/mask_rules.h"
+#include "app/common/explain/parts.h"
 #include "app/common/format.h"
 #include "app/common/state.h"
-#include "app/workspaces/step/explain_parts.h"
-#include "app/workspaces/step/grids.h"
 #include "core/call.h"
 #include "core/metrics.h"
 

@@ -1,18 +1,18 @@
 // The chain rule, backward from the output. Each function quotes the forward line that it differentiates;
 // core/kernels/reference_backward.cpp computes the same.
 
-#include "app/workspaces/step/explain_backward.h"
+#include "app/common/explain/backward.h"
 
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "app/common/document/loss.h"
+#include "app/common/explain/explain.h"
+#include "app/common/explain/parts.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
-#include "app/workspaces/step/explain.h"
-#include "app/workspaces/step/explain_parts.h"
 #include "core/dropout.h"
 #include "core/gradient_tex.h"
 #include "core/train/task_table.h"
@@ -300,70 +300,46 @@ void explain_scores(const AppState& state, Explanation& explanation) {
     end_with(explanation, scaled_expr(spec, state.document().d_k, scaled));
 }
 
-/// What the chain rule of a stage reads: gradients, then values.
-struct Reads {
-    std::vector<Stage> gradients, values;
-};
-Reads reads_of(const AppState& state, Stage stage) {
+/// The values that the chain rule of a stage or a parameter reads, with the gradients of the stages made with it.
+std::vector<OperandId> values_read(const AppState& state, const OperandId& id) {
     const AttentionSpec& spec = state.document().spec;
     const Stage last = weight_stage(state.document());
     const Stage q = read_by_scores(state, Stage::q), k = read_by_scores(state, Stage::k);
+    if (const Param* const param = std::get_if<Param>(&id)) {
+        const ParamUse use = info(*param).use;
+        if (use == ParamUse::sink) return {Stage::weights};
+        if (use == ParamUse::norm) return {*param == Param::q_norm_weight ? Stage::q : Stage::k};
+        if (use == ParamUse::score) return {q, k};
+        return {projection_of(state, *param).input};
+    }
+    const Stage stage = std::get<Stage>(id);
+    if (stage == q || stage == k) return {q, k};
     switch (stage) {
-        case Stage::x:
-        case Stage::x_kv:
-            return {{Stage::q, Stage::k, Stage::v}, {}};
         case Stage::q:
         case Stage::k:
-        case Stage::q_norm:
-        case Stage::k_norm:
-        case Stage::q_rot:
-        case Stage::k_rot:
-            if (spec.qk_norm && (stage == Stage::q || stage == Stage::k))
-                return {{stage == Stage::q ? Stage::q_norm : Stage::k_norm}, {stage}};
-            if (stage != q && stage != k)
-                return {{stage == Stage::q || stage == Stage::q_norm ? q : k}, {}};
-            return {{Stage::scores}, {q, k}};
+            return spec.qk_norm ? std::vector<OperandId>{stage} : std::vector<OperandId>{};
         case Stage::v:
-            return {{Stage::context}, {last}};
-        case Stage::scores:
-            return {{Stage::scaled}, {}};
+            return {last};
         case Stage::scaled:
-            if (spec.biases()) return {{Stage::biased}, {Stage::scaled}};
-            return {{Stage::masked}, {}};
-        case Stage::biased:
-            return {{Stage::masked}, {}};
+            return spec.biases() ? std::vector<OperandId>{stage} : std::vector<OperandId>{};
         case Stage::masked:
-            return {{Stage::weights}, {Stage::weights}};
+            return {Stage::weights};
         case Stage::weights:
-            if (last == Stage::dropped) return {{Stage::dropped}, {Stage::weights}};
-            return {{Stage::context}, {Stage::v, Stage::weights}};
+            if (last == Stage::weights) return {Stage::v, Stage::weights};
+            return {Stage::weights};
         case Stage::dropped:
-            return {{Stage::context}, {Stage::v}};
-        case Stage::context:
-            return {{Stage::output}, {}};
+            return {Stage::v};
         case Stage::output:
-            return {{}, {Stage::output}};
+            return {Stage::output};
+        default:
+            return {};
     }
-    return {};
-}
-
-Reads reads_of(const AppState& state, Param param) {
-    if (info(param).use == ParamUse::sink) return {{Stage::weights}, {Stage::weights}};
-    if (info(param).use == ParamUse::norm) {
-        const bool query = param == Param::q_norm_weight;
-        return {{query ? Stage::q_norm : Stage::k_norm}, {query ? Stage::q : Stage::k}};
-    }
-    if (info(param).use == ParamUse::score)
-        return {{Stage::scores},
-                {read_by_scores(state, Stage::q), read_by_scores(state, Stage::k)}};
-    const Projection made = projection_of(state, param);
-    return {{made.output}, {made.input}};
 }
 
 /// The keys of what the trace or the gradients do not hold, joined; "" when all is there.
-std::string missing_of(const AppState& state, const Reads& reads) {
-    std::string missing = missing_of(state, {reads.values.begin(), reads.values.end()});
-    for (const Stage stage : reads.gradients)
+std::string missing_for_gradient(const AppState& state, const OperandId& id) {
+    std::string missing = missing_of(state, values_read(state, id));
+    for (const Stage stage : stages_made_with(state.document(), id))
         if ((*state.gradients)[stage].empty())
             missing +=
                 fmt::format("{}gradients of {}", missing.empty() ? "" : " and ", info(stage).key);
@@ -400,11 +376,9 @@ Explanation explain_gradient(const AppState& state, const CellRef& cell) {
     ATTN_CHECK(value, "a cell without a gradient");
     explanation.value = *value;
     const Stage* const stage = std::get_if<Stage>(&cell.tensor);
-    const Reads reads =
-        stage ? reads_of(state, *stage) : reads_of(state, std::get<Param>(cell.tensor));
     set_formula(explanation,
                 std::string(std::visit([](auto id) { return gradient_tex(id); }, cell.tensor)));
-    if (const std::string missing = missing_of(state, reads); !missing.empty())
+    if (const std::string missing = missing_for_gradient(state, cell.tensor); !missing.empty())
         explain_without(state, explanation, missing);
     else if (stage)
         explain_stage_gradient(state, explanation, *stage);

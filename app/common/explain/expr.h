@@ -1,11 +1,17 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/common/inspector.h"
 #include "core/role.h"
+
+namespace attn {
+struct AttentionSpec;
+}  // namespace attn
 
 namespace attn::view {
 
@@ -51,6 +57,13 @@ inline Expr operator*(Expr a, Expr b) { return combine(Op::product, {std::move(a
 inline Expr operator/(Expr a, Expr b) {
     return combine(Op::quotient, {std::move(a), std::move(b)});
 }
+std::vector<Expr> numbers_of(std::span<const double> values, Role role);
+/// Σ x_c · y_c.
+Expr sum_of_products(std::span<const Expr> x, std::span<const Expr> y);
+/// √Σ x_c².
+Expr length_of(std::span<const Expr> x);
+/// scores ÷ √d_k ÷ temperature of one number, as the call scales.
+Expr scaled_expr(const AttentionSpec& spec, Index d_k, Expr score);
 /// In double, from the operands alone.
 double evaluate(const Expr& expr);
 /// How many numbers it is made of.
@@ -62,7 +75,7 @@ struct Step {
     std::string latex;  // the same for LaTeX, in math mode
     Expr expr;
     double result = 0.0;
-    std::string brief = {};  // in place of many numbers that a table shows: "max_j M[cat, j]"
+    std::string brief = {};            // in place of many numbers, or of none: "max_j M[cat, j]"
     std::optional<CellRef> link = {};  // the cell that holds the result
 };
 
@@ -104,11 +117,25 @@ struct Explanation {
     bool has_sink = false;
     double value = 0.0;
     std::optional<InspectorTable> table;  // where the sum of products is not the whole story
+
+    /// Adds a step; its result, as an operand of the next one.
+    Expr add(std::string label, std::string tex_label, Expr expr, std::string brief = {});
 };
-// lines.cpp: as the inspector shows them
-std::vector<Line> explanation_lines(const Explanation& explanation);
+/// More numbers of a step than this have its brief text in their place: its table shows them.
+inline constexpr std::size_t kMostInline = 8;
+/// As the inspector shows them.
+std::vector<Line> explanation_lines(const Explanation& explanation,
+                                    std::size_t most_inline = kMostInline);
+/// A step in a copy, a line each: "label = expr = result".
+std::string copied_text(const Step& step);
+/// The same in an align environment, under `label`.
+std::string copied_latex(const Step& step, std::string_view label);
+/// The environment around rows.
+std::string latex_align(std::string_view rows);
 /// Its own table, or that of its sum of products.
 std::optional<InspectorTable> explanation_table(const Explanation& explanation);
+/// Rows that a table holds: more terms are read from a copy.
+inline constexpr std::size_t kMostTableRows = 512;
 /// One row for each term: left, right, product, and the sum so far.
 InspectorTable product_table(const DotProduct& pair);
 /// Numbers of one column: as many decimals as the largest leaves room for, at most four. Smaller ones

@@ -1,14 +1,14 @@
-#include "app/workspaces/step/explain.h"
+#include "app/common/explain/explain.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <cmath>
 
+#include "app/common/explain/parts.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
-#include "app/workspaces/step/explain_parts.h"
 #include "core/note.h"
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
@@ -179,10 +179,7 @@ std::string sum_tex(const Chain& chain, std::string_view index) {
 }
 
 Expr products_of(const Chain& chain) {
-    std::vector<Expr> terms;
-    for (std::size_t n = 0; n < chain.left.numbers.size(); ++n)
-        terms.push_back(chain.left.numbers[n] * chain.right.numbers[n]);
-    return combine(Op::sum, std::move(terms));
+    return sum_of_products(chain.left.numbers, chain.right.numbers);
 }
 
 DotProduct dot_of(const Chain& chain) {
@@ -264,9 +261,7 @@ std::string copy_as_text(const Explanation& explanation) {
     const std::string& name = explanation.name;
     std::string text = fmt::format("{}: {}\n", name, explanation.formula);
     for (const auto* steps : {&explanation.steps, &explanation.asides})
-        for (const Step& step : *steps)
-            text += fmt::format("{} = {} = {}\n", step.label, write_text(step.expr, Dialect::text),
-                                write_number(step.result, Dialect::text));
+        for (const Step& step : *steps) text += copied_text(step);
     if (explanation.steps.empty())
         text += fmt::format("{} = {}\n", name, write_number(explanation.value, Dialect::text));
     for (const std::string& note : explanation.notes) text += note + "\n";
@@ -277,15 +272,14 @@ std::string copy_as_latex(const Explanation& explanation) {
     std::string rows = latex_formula(explanation);
     const std::string named = rows.empty() ? "" : explanation.latex;
     for (const Step& step : explanation.steps)
-        rows += fmt::format("{}  {} &= {} \\\\\n  &= {}", rows.empty() ? "" : " \\\\\n",
-                            step.latex == named && explanation.steps.size() == 1 ? "" : step.latex,
-                            write_text(step.expr, Dialect::latex),
-                            write_number(step.result, Dialect::latex));
+        rows += (rows.empty() ? "" : " \\\\\n") +
+                copied_latex(step, step.latex == named && explanation.steps.size() == 1
+                                       ? std::string_view()
+                                       : step.latex);
     if (rows.empty())
         rows = fmt::format("  {} &= {}", explanation.latex,
                            write_number(explanation.value, Dialect::latex));
-    return fmt::format("% needs \\usepackage{{amsmath}}\n\\begin{{align*}}\n{}\n\\end{{align*}}\n",
-                       rows);
+    return latex_align(rows);
 }
 
 std::string copy_as_python(const Explanation& explanation) {

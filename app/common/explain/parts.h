@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/common/expr.h"
+#include "app/common/explain/expr.h"
 #include "core/spec.h"
 #include "core/stages.h"
 
@@ -66,22 +66,24 @@ std::string missing_of(const AppState& state, const std::vector<OperandId>& ids)
 /// The formula alone, and which backend's fault it is.
 void explain_without(const AppState& state, Explanation& explanation, const std::string& missing);
 
-/// explain_forward.cpp: what the stage is computed from, with its operands kept.
+/// forward.cpp: what the stage is computed from, with its operands kept.
 void explain_stage(const AppState& state, Explanation& explanation, Stage stage);
-/// scores ÷ √d_k ÷ temperature of one number, as the document scales.
-Expr scaled_expr(const AttentionSpec& spec, Index d_k, Expr score);
-/// explain_score.cpp: one raw score, by the document's score function.
+/// score.cpp: one raw score, by the document's score function.
 void explain_score(const AppState& state, Explanation& explanation);
 /// deciding.cpp: which columns make a score what it is, and which speak for another key.
 void add_deciding_notes(const AppState& state, Explanation& explanation, const Chain& chain);
+/// Whether x(row, ·) of that stage is exactly word vector + position.
+bool is_embedding(const AppState& state, Stage stage, Index row);
+/// What softmax is taken of: the row of masked scores and, where there is one, the sink of the head shown.
+std::vector<float> logits_of(const AppState& state, Index row);
 /// Of a weight: what a row of equal scores gives, and that A need not be symmetric where the scores are.
 void add_sharing_notes(const AppState& state, Explanation& explanation);
 /// Whether RoPE's scaling changes ω of that pair of columns.
 bool is_rescaled(const Rope& rope, Index pair, Index dims);
-/// explain_positions.cpp: a column of Q or K turned by its position, and its derivative, which turns back.
+/// positions.cpp: a column of Q or K turned by its position, and its derivative, which turns back.
 void explain_rotated(const AppState& state, Explanation& explanation, Stage stage);
 void explain_rotation_gradient(const AppState& state, Explanation& explanation, Stage stage);
-/// explain_norm.cpp: a column of Q or K after QK-norm, its derivative, and the gradient of a weight of it.
+/// norm.cpp: a column of Q or K after QK-norm, its derivative, and the gradient of a weight of it.
 void explain_normalised(const AppState& state, Explanation& explanation, Stage stage);
 void explain_norm_gradient(const AppState& state, Explanation& explanation, Stage stage);
 void explain_norm_weight_gradient(const AppState& state, Explanation& explanation, Param param);

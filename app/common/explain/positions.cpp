@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "app/common/document/chain_rule.h"
+#include "app/common/explain/parts.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
-#include "app/workspaces/step/explain_parts.h"
 #include "core/bias.h"
 #include "core/note.h"
 #include "core/rotary.h"

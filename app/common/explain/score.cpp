@@ -2,145 +2,73 @@
 // Backward all kinds have one chain: d_q[i, c] = Σ_j d_scores[i, j] · ∂scores[i, j]/∂q[i, c]; core/scores has the same.
 
 #include <cmath>
-#include <numeric>
+#include <span>
 
 #include <fmt/format.h>
 
 #include "app/common/document/chain_rule.h"
+#include "app/common/explain/parts.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
-#include "app/workspaces/step/explain_parts.h"
+#include "core/call.h"
 #include "core/scores/score.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {
 
-using Numbers = std::vector<double>;
-
 constexpr std::size_t kMostSums = 8;  // sums on the way to a score that have a line each
 
-/// Row t of what the score reads of that side.
-Numbers row_of(const AppState& state, Stage side, Slice slice, Index t) {
+/// Rows [first, first + count) of what the score reads of that side, of one head.
+TensorD rows_of(const AppState& state, Stage side, Slice slice, Index first, Index count) {
     const Stage stage = read_by_scores(state, side);
     const Tensor& tensor = (*state.trace)[stage];
     const Index head = head_in(state.document().size, info(stage).heads, slice.head);
-    const auto row = tensor.matrix(std::min(slice.batch, tensor.shape().b - 1), head).row(t);
-    return {row.begin(), row.end()};
+    const auto from = tensor.matrix(std::min(slice.batch, tensor.shape().b - 1), head);
+    TensorD rows(Shape{1, 1, count, from.columns});
+    for (Index t = 0; t < count; ++t)
+        std::ranges::copy(from.row(first + t), rows.matrix(0, 0).row(t).begin());
+    return rows;
 }
 
-/// x W
-Numbers times(const Numbers& x, const Tensor& w) {
-    Numbers y(static_cast<std::size_t>(w.shape().d));
-    for (std::size_t a = 0; a < y.size(); ++a)
-        for (std::size_t c = 0; c < x.size(); ++c)
-            y[a] += x[c] * w(0, 0, static_cast<Index>(c), static_cast<Index>(a));
-    return y;
-}
-
-/// Row c of W times y.
-double row_times(const Tensor& w, Index c, const Numbers& y) {
-    double sum = 0.0;
-    for (std::size_t a = 0; a < y.size(); ++a) sum += w(0, 0, c, static_cast<Index>(a)) * y[a];
-    return sum;
-}
-
-double dot(const Numbers& x, const Numbers& y) {
-    return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
-}
-
-/// One pair, and what its score reads.
-struct Pair {
-    const Params& params;
-    Numbers q, k;
-
-    Pair(const AppState& state, Slice slice, Index i, Index j)
-        : params(state.document().inputs->params),
-          q(row_of(state, Stage::q, slice, i)),
-          k(row_of(state, Stage::k, slice, j)) {}
-
-    /// Of the additive score: t = tanh(q W_score_q + k W_score_k).
-    Numbers hidden() const {
-        Numbers t = times(q, params[Param::w_score_q]);
-        const Numbers of_key = times(k, params[Param::w_score_k]);
-        for (std::size_t a = 0; a < t.size(); ++a) t[a] = std::tanh(t[a] + of_key[a]);
-        return t;
-    }
-    /// w_score (1 − t²): ∂score/∂ what tanh is taken of.
-    Numbers before_tanh() const {
-        Numbers t = hidden();
-        for (std::size_t a = 0; a < t.size(); ++a)
-            t[a] = params[Param::w_score_row](0, 0, 0, static_cast<Index>(a)) * (1 - t[a] * t[a]);
-        return t;
-    }
+/// Gradients of Σ_j d_scores[j] · score of the query q and key j.
+struct ScoreGradients {
+    OperandsOf<double> operands;  // q [1,1,1,d_k], k [1,1,Tk,d_k]
+    ParamsD params;
 };
 
-double direction_slope(const Numbers& own, const Numbers& other, std::size_t c) {
-    const double length = std::sqrt(dot(own, own));
-    const double of_other = std::sqrt(dot(other, other));
-    if (length == 0.0 || of_other == 0.0) return 0.0;
-    const double cosine = dot(own, other) / (length * of_other);
-    return (other[c] / of_other - cosine * own[c] / length) / length;
-}
-
-double squared_distance(const Numbers& q, const Numbers& k) {
-    double sum = 0.0;
-    for (std::size_t c = 0; c < q.size(); ++c) sum += (q[c] - k[c]) * (q[c] - k[c]);
-    return sum;
-}
-
-/// ∂scores[i, j]/∂ one number of a parameter of the score, for all pairs of one head: of an additive score one column of
-/// its hidden layer has a part in it.
-class ParamSlopes {
-  public:
-    ParamSlopes(const AppState& state, Slice slice, const CellRef& cell)
-        : param_(std::get<Param>(cell.tensor)) {
-        const Dimensions& size = state.document().size;
-        const Params& params = state.document().inputs->params;
-        const bool additive = param_ != Param::w_score;
-        const auto read = [&](Stage side, Index count, Param weight, Index at, Side& into) {
-            for (Index t = 0; t < count; ++t) {
-                const Numbers x = row_of(state, side, slice, t);
-                if (param_ != Param::w_score_row) into.own.push_back(x[at]);
-                if (!additive) continue;
-                double sum = 0.0;
-                for (std::size_t c = 0; c < x.size(); ++c)
-                    sum += x[c] * params[weight](0, 0, static_cast<Index>(c), cell.column);
-                into.hidden.push_back(sum);
+/// By core's own backward; the bias of a relative score, which adds to the product, has no part in it.
+ScoreGradients score_gradients(const Document& document, const TensorD& q, const TensorD& k,
+                               std::span<const double> d_scores) {
+    AttentionSpec spec;
+    spec.score = document.spec.score == Score::relative ? Score::dot : document.spec.score;
+    spec.scale = document.spec.scale;
+    InputsD inputs;
+    inputs.q = q, inputs.k = inputs.v = k;
+    for (const Param param : info(spec.score).params)
+        inputs.params[param] = cast<double>(document.inputs->params[param]);
+    const CallD call = validate(inputs, spec).value();
+    const OperandsOf<double> operands = make_operands(call, q, k);
+    const TensorD& q_hat = operands.q.empty() ? q : operands.q;
+    const TensorD& k_hat = operands.k.empty() ? k : operands.k;
+    ScoreGradients d{{TensorD(q_hat.shape()), TensorD(k_hat.shape())}, {}};
+    const auto keys = static_cast<Index>(d_scores.size());
+    if (is_dot(spec.score))
+        for (Index j = 0; j < keys; ++j)
+            for (Index c = 0; c < q_hat.shape().d && d_scores[j] != 0.0; ++c) {
+                d.operands.q(0, 0, 0, c) += d_scores[j] * k_hat(0, 0, j, c);
+                d.operands.k(0, 0, j, c) = d_scores[j] * q_hat(0, 0, 0, c);
             }
-        };
-        read(Stage::q, size.tq, Param::w_score_q, cell.row, q_);
-        read(Stage::k, size.tk, Param::w_score_k, additive ? cell.row : cell.column, k_);
-        if (additive) weight_ = params[Param::w_score_row](0, 0, 0, cell.column);
-    }
-
-    double operator()(std::size_t i, std::size_t j) const {
-        if (param_ == Param::w_score) return q_.own[i] * k_.own[j];
-        const double t = std::tanh(q_.hidden[i] + k_.hidden[j]);
-        if (param_ == Param::w_score_row) return t;
-        return (param_ == Param::w_score_q ? q_.own[i] : k_.own[j]) * weight_ * (1 - t * t);
-    }
-
-  private:
-    struct Side {
-        Numbers own;     // the column that the parameter's row multiplies
-        Numbers hidden;  // its part of what tanh is taken of
-    };
-    Param param_;
-    Side q_, k_;
-    double weight_ = 0.0;
-};
+    else
+        pair_products_backward<double>(call, {0, 0, 1}, q_hat.matrix(0, 0), k_hat.matrix(0, 0),
+                                       {d_scores.data(), 1, keys, keys}, d.operands.q.matrix(0, 0),
+                                       d.operands.k.matrix(0, 0), d.params);
+    operands_backward(call, q, k, d.operands, d.params);
+    return d;
+}
 
 // ---- forward
-
-/// Adds a step on the way; its result.
-Expr add_step(Explanation& explanation, const std::string& label, const std::string& latex,
-              Expr expr, std::string brief) {
-    const double value = evaluate(expr);
-    explanation.steps.push_back({label, latex, std::move(expr), value, std::move(brief)});
-    return plain(value);
-}
 
 std::string sum_text(const Chain& chain) {
     return "the sum of " + counted(std::ssize(chain.labels), "product");
@@ -149,8 +77,8 @@ std::string sum_text(const Chain& chain) {
 /// q · k on the way, with the table of its products.
 Expr add_product(const AttentionSpec& spec, Explanation& explanation, const Chain& chain) {
     explanation.table = product_table(dot_of(chain));
-    return add_step(explanation, as_read(spec, "q·k"), as_read(spec, R"(q \cdot k)", "'"),
-                    products_of(chain), sum_text(chain));
+    return explanation.add(as_read(spec, "q·k"), as_read(spec, R"(q \cdot k)", "'"),
+                           products_of(chain), sum_text(chain));
 }
 
 Chain score_chain(const AppState& state, const CellRef& cell) {
@@ -169,8 +97,7 @@ Chain score_chain(const AppState& state, const CellRef& cell) {
 /// Σ_c (s q_c) (s k_c), s = d_k^(−1/4).
 void forward_scaled_operands(const AppState& state, Explanation& explanation, Chain chain) {
     const Expr root = combine(Op::power, {constant(state.document().d_k), constant(-0.25)});
-    const Expr s =
-        add_step(explanation, "s", "s", root, "what each query and key is multiplied by");
+    const Expr s = explanation.add("s", "s", root, "what each query and key is multiplied by");
     for (Side* side : {&chain.left, &chain.right}) {
         for (Expr& number : side->numbers) number = plain(evaluate(s * number));
         side->heading = "s·" + side->heading;
@@ -181,19 +108,13 @@ void forward_scaled_operands(const AppState& state, Explanation& explanation, Ch
     add_sum(state, explanation, std::move(chain), "c");
 }
 
-Expr length_of(const std::vector<Expr>& row) {
-    std::vector<Expr> squares;
-    for (const Expr& number : row) squares.push_back(number * number);
-    return combine(Op::sqrt, {combine(Op::sum, std::move(squares))});
-}
-
 void forward_cosine(const AttentionSpec& spec, Explanation& explanation, const Chain& chain) {
     set_formula(explanation, as_read(spec, R"(\frac{q \cdot k}{\|q\| \, \|k\|})", "'"));
     const Expr product = add_product(spec, explanation, chain);
-    const Expr q = add_step(explanation, as_read(spec, "‖q‖"), as_read(spec, R"(\|q\|)", "'"),
-                            length_of(chain.left.numbers), as_read(spec, "√Σ_c q_c²"));
-    const Expr k = add_step(explanation, as_read(spec, "‖k‖"), as_read(spec, R"(\|k\|)", "'"),
-                            length_of(chain.right.numbers), as_read(spec, "√Σ_c k_c²"));
+    const Expr q = explanation.add(as_read(spec, "‖q‖"), as_read(spec, R"(\|q\|)", "'"),
+                                   length_of(chain.left.numbers), as_read(spec, "√Σ_c q_c²"));
+    const Expr k = explanation.add(as_read(spec, "‖k‖"), as_read(spec, R"(\|k\|)", "'"),
+                                   length_of(chain.right.numbers), as_read(spec, "√Σ_c k_c²"));
     if (q.value != 0.0 && k.value != 0.0) {
         end_with(explanation, product / (q * k));
         return;
@@ -204,10 +125,9 @@ void forward_cosine(const AttentionSpec& spec, Explanation& explanation, const C
 
 /// One number of x W_score: a sum over c.
 Expr column_sum(const AppState& state, const std::vector<Expr>& x, Param w, Index a) {
-    std::vector<Expr> terms;
-    for (std::size_t c = 0; c < x.size(); ++c)
-        terms.push_back(x[c] * cell_expr(state, {w, static_cast<Index>(c), a}));
-    return combine(Op::sum, std::move(terms));
+    std::vector<Expr> column;
+    for (Index c = 0; c < std::ssize(x); ++c) column.push_back(cell_expr(state, {w, c, a}));
+    return sum_of_products(x, column);
 }
 
 void forward_general(const AppState& state, Explanation& explanation, const Chain& pair) {
@@ -223,9 +143,10 @@ void forward_general(const AppState& state, Explanation& explanation, const Chai
         const Expr sum = column_sum(state, pair.left.numbers, Param::w_score, a);
         chain.left.numbers.push_back(plain(evaluate(sum)));
         if (few)
-            add_step(explanation, as_read(spec, fmt::format("(q W)[{}]", a)),
-                     as_read(spec, fmt::format(R"((q\,W_{{\mathrm{{score}}}})[{}])", a), "'"), sum,
-                     as_read(spec, fmt::format("Σ_c q_c·W_score[c, {}]", a)));
+            explanation.add(
+                as_read(spec, fmt::format("(q W)[{}]", a)),
+                as_read(spec, fmt::format(R"((q\,W_{{\mathrm{{score}}}})[{}])", a), "'"), sum,
+                as_read(spec, fmt::format("Σ_c q_c·W_score[c, {}]", a)));
     }
     set_formula(explanation, sum_tex(chain, "n"));
     explanation.table = product_table(dot_of(chain));
@@ -267,8 +188,8 @@ void forward_student_t(const AttentionSpec& spec, Explanation& explanation, cons
         squares.push_back(combine(Op::power, {apart, constant(2.0)}));
     }
     const Expr distance =
-        add_step(explanation, as_read(spec, "‖q − k‖²"), as_read(spec, R"(\|q - k\|^2)", "'"),
-                 combine(Op::sum, std::move(squares)), as_read(spec, "Σ_c (q_c − k_c)²"));
+        explanation.add(as_read(spec, "‖q − k‖²"), as_read(spec, R"(\|q - k\|^2)", "'"),
+                        combine(Op::sum, std::move(squares)), as_read(spec, "Σ_c (q_c − k_c)²"));
     const Expr log = combine(Op::ln, {constant(1.0) + distance});
     end_with(explanation, constant(0.0) - log);
 }
@@ -338,28 +259,12 @@ void explain_score(const AppState& state, Explanation& explanation) {
 // ---- backward
 
 double score_slope(const AppState& state, Slice slice, Stage side, Index i, Index j, Index c) {
-    const Pair pair(state, slice, i, j);
-    const bool query = side == Stage::q;
-    const Numbers& own = query ? pair.q : pair.k;
-    const Numbers& other = query ? pair.k : pair.q;
-    const auto column = static_cast<std::size_t>(c);
-    switch (state.document().spec.score) {
-        case Score::dot:
-        case Score::relative:
-            return std::pow(operand_factor(state.document().spec, state.document().d_k), 2) *
-                   other[column];
-        case Score::cosine:
-            return direction_slope(own, other, column);
-        case Score::general:
-            return query ? row_times(pair.params[Param::w_score], c, other)
-                         : times(other, pair.params[Param::w_score])[column];
-        case Score::additive:
-            return row_times(pair.params[query ? Param::w_score_q : Param::w_score_k], c,
-                             pair.before_tanh());
-        case Score::student_t:
-            return -2.0 * (own[column] - other[column]) / (1.0 + squared_distance(own, other));
-    }
-    return 0.0;
+    const double one = 1.0;
+    const OperandsOf<double> d =
+        score_gradients(state.document(), rows_of(state, Stage::q, slice, i, 1),
+                        rows_of(state, Stage::k, slice, j, 1), {&one, 1})
+            .operands;
+    return (side == Stage::q ? d.q : d.k)(0, 0, 0, c);
 }
 
 std::string slope_description(const AttentionSpec& spec, Stage side) {
@@ -394,21 +299,23 @@ void explain_score_param_gradient(const AppState& state, Explanation& explanatio
     if (std::get<Param>(explanation.cell.tensor) == Param::b_score)
         return explain_distance_gradient(state, explanation);
     const Dimensions& size = state.document().size;
+    const CellRef& cell = explanation.cell;
     std::vector<std::string> labels;
     std::vector<double> parts;
     for (const auto [b, h] : each_cell(size.batch, size.heads)) {
         const Slice slice{b, h};
-        const ParamSlopes slope(state, slice, explanation.cell);
+        const TensorD k = rows_of(state, Stage::k, slice, 0, size.tk);
         for (Index i = 0; i < size.tq; ++i) {
             const auto keys = contributing_keys(state, slice, i);
-            double sum = 0.0;
-            for (std::size_t j = 0; j < keys.size(); ++j)
+            std::vector<double> d_scores(keys.size());
+            for (Index j = 0; j < size.tk; ++j)
                 if (keys[j] != 0)
-                    sum += stage_expr(state, From::gradients, Stage::scores, slice, i,
-                                      static_cast<Index>(j))
-                               .value *
-                           slope(static_cast<std::size_t>(i), j);
-            parts.push_back(sum);
+                    d_scores[j] =
+                        stage_expr(state, From::gradients, Stage::scores, slice, i, j).value;
+            const ParamsD d = score_gradients(state.document(),
+                                              rows_of(state, Stage::q, slice, i, 1), k, d_scores)
+                                  .params;
+            parts.push_back(d[std::get<Param>(cell.tensor)](0, 0, cell.row, cell.column));
             labels.push_back(slice_label(state, slice, i));
         }
     }

@@ -5,18 +5,16 @@
 #include <fmt/format.h>
 
 #include "app/common/document/chain_rule.h"
+#include "app/common/explain/parts.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
-#include "app/workspaces/step/explain_parts.h"
 #include "core/masks.h"
 #include "core/spec_arrays.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {
 namespace {
-
-constexpr std::size_t kMostRows = 512;  // of the table of heads
 
 /// What ∂L/∂scores[i, j] is multiplied with on its way to `side`, Stage::q or Stage::k: of a dot product the other side.
 Chain score_chain(const AppState& state, Stage side, const std::string& pair, Index column,
@@ -141,7 +139,7 @@ InspectorTable share_table(std::string of, const std::vector<std::string>& label
     const auto part_texts = column_texts(parts);
     const auto sum_texts = column_texts(running);
     InspectorTable table{"", std::move(of), {{"share", {}}, {"sum", {}}}, {}, {}};
-    for (std::size_t n = 0; n < std::min(parts.size(), kMostRows); ++n)
+    for (std::size_t n = 0; n < std::min(parts.size(), kMostTableRows); ++n)
         table.rows.push_back({labels[n], {{part_texts[n], {}, {}}, {sum_texts[n], {}, {}}}});
     return table;
 }

@@ -1,4 +1,4 @@
-#include "app/common/expr.h"
+#include "app/common/explain/expr.h"
 
 #include <cmath>
 #include <numbers>
@@ -175,11 +175,9 @@ Role role_of(const CellRef& cell) {
     return std::visit([](auto key) { return info(key).role; }, cell.tensor);
 }
 
-/// More numbers than this stand in the table alone.
-constexpr std::size_t kMostInline = 8;
-
-Line step_line(const Step& step, bool last, Role role) {
-    const bool brief = !step.brief.empty() && count_numbers(step.expr) > kMostInline;
+Line step_line(const Step& step, bool last, Role role, std::size_t most_inline) {
+    const std::size_t count = count_numbers(step.expr);
+    const bool brief = !step.brief.empty() && (count == 0 || count > most_inline);
     Line line{step.label,
               brief ? std::vector<Piece>{Piece{step.brief}} : write(step.expr, Dialect::screen)};
     line.pieces.push_back(Piece{" = "});
@@ -189,7 +187,7 @@ Line step_line(const Step& step, bool last, Role role) {
     return line;
 }
 
-double length_of(const std::vector<double>& values) {
+double norm_of(const std::vector<double>& values) {
     double squares = 0.0;
     for (const double value : values) squares += value * value;
     return std::sqrt(squares);
@@ -211,8 +209,6 @@ Line length_line(const Factor& factor, double length) {
 // ---- tables
 
 constexpr int kMostDecimals = 4;
-/// Terms that a table holds: more are read from a copy.
-constexpr std::size_t kMostRows = 512;
 
 /// Seven characters hold the largest number with its sign.
 int decimals_for(double largest) {
@@ -266,6 +262,27 @@ std::vector<TableColumn> product_columns(const DotProduct& pair) {
 }
 
 }  // namespace
+
+std::vector<Expr> numbers_of(std::span<const double> values, Role role) {
+    std::vector<Expr> numbers;
+    for (const double value : values) numbers.push_back(plain(value, role));
+    return numbers;
+}
+
+Expr sum_of_products(std::span<const Expr> x, std::span<const Expr> y) {
+    std::vector<Expr> terms;
+    for (std::size_t c = 0; c < x.size(); ++c) terms.push_back(x[c] * y[c]);
+    return combine(Op::sum, std::move(terms));
+}
+
+Expr length_of(std::span<const Expr> x) { return combine(Op::sqrt, {sum_of_products(x, x)}); }
+
+Expr scaled_expr(const AttentionSpec& spec, Index d_k, Expr score) {
+    if (spec.scale == ScaleKind::sqrt_dk) score = score / combine(Op::sqrt, {constant(d_k)});
+    if (spec.scale == ScaleKind::value) score = score * constant(spec.scale_value);
+    if (spec.temperature != 1.0) score = score / constant(spec.temperature);
+    return score;
+}
 
 double evaluate(const Expr& expr) {
     std::vector<double> args;
@@ -333,22 +350,46 @@ std::string python_list(const std::vector<double>& values) {
     return fmt::format("np.array([{}])", fmt::join(texts, ", "));
 }
 
-std::vector<Line> explanation_lines(const Explanation& explanation) {
+Expr Explanation::add(std::string label, std::string tex_label, Expr expr, std::string brief) {
+    const double result = evaluate(expr);
+    steps.push_back(
+        {std::move(label), std::move(tex_label), std::move(expr), result, std::move(brief)});
+    return plain(result);
+}
+
+std::vector<Line> explanation_lines(const Explanation& explanation, std::size_t most_inline) {
     std::vector<Line> lines;
     const Role role = role_of(explanation.cell);
     for (std::size_t n = 0; n < explanation.steps.size(); ++n)
-        lines.push_back(step_line(explanation.steps[n], n + 1 == explanation.steps.size(), role));
-    for (const Step& aside : explanation.asides) lines.push_back(step_line(aside, false, role));
+        lines.push_back(
+            step_line(explanation.steps[n], n + 1 == explanation.steps.size(), role, most_inline));
+    for (const Step& aside : explanation.asides)
+        lines.push_back(step_line(aside, false, role, most_inline));
     for (const std::string& note : explanation.notes)
         lines.push_back({"", {Piece{note, {}, true}}});
     return lines;
 }
 
+std::string copied_text(const Step& step) {
+    return fmt::format("{} = {} = {}\n", step.label, write_text(step.expr, Dialect::text),
+                       write_number(step.result, Dialect::text));
+}
+
+std::string copied_latex(const Step& step, std::string_view label) {
+    return fmt::format("  {} &= {} \\\\\n  &= {}", label, write_text(step.expr, Dialect::latex),
+                       write_number(step.result, Dialect::latex));
+}
+
+std::string latex_align(std::string_view rows) {
+    return fmt::format("% needs \\usepackage{{amsmath}}\n\\begin{{align*}}\n{}\n\\end{{align*}}\n",
+                       rows);
+}
+
 std::vector<Line> geometry_lines(const Explanation& explanation) {
     if (explanation.cell.tensor != OperandId(Stage::scores) || !explanation.dot) return {};
     const DotProduct& pair = *explanation.dot;
-    const double q = length_of(pair.left.values);
-    const double k = length_of(pair.right.values);
+    const double q = norm_of(pair.left.values);
+    const double k = norm_of(pair.right.values);
     std::vector<Line> lines{length_line(pair.left, q), length_line(pair.right, k)};
     if (q == 0.0 || k == 0.0) {
         lines.push_back({"θ", {Piece{"a vector of length 0 has no direction", {}, true}}});
@@ -380,7 +421,7 @@ InspectorTable product_table(const DotProduct& pair) {
     const auto products = column_texts(sums.products);
     const auto running = column_texts(sums.running);
     InspectorTable table{"", pair.counts, product_columns(pair), {}, std::nullopt};
-    const std::size_t shown = std::min(left.size(), kMostRows);
+    const std::size_t shown = std::min(left.size(), kMostTableRows);
     if (shown < left.size())
         table.title = fmt::format("the first {} of {} terms", shown, left.size());
     for (std::size_t n = 0; n < shown; ++n) {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "app/common/document/chain_rule.h"
+#include "app/common/explain/parts.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
-#include "app/workspaces/step/explain_parts.h"
 #include "core/qk_norm.h"
 
 namespace attn::view {
@@ -26,22 +26,11 @@ bool has_weight(const AppState& state, const NormSide& side) {
     return has_param(state.document(), side.weight);
 }
 
-/// Adds a step and gives its number.
-Expr numbered(Explanation& explanation, const std::string& label, const std::string& latex,
-              Expr expr, std::string brief) {
-    const double value = evaluate(expr);
-    explanation.steps.push_back({label, latex, std::move(expr), value, std::move(brief)});
-    return plain(value);
-}
-
 /// Adds the mean of x_c · other_c; its number.
 Expr add_mean(Explanation& explanation, const std::string& label, const std::string& latex,
               const std::vector<Expr>& x, const std::vector<Expr>& other, std::string brief) {
-    std::vector<Expr> terms;
-    for (std::size_t c = 0; c < x.size(); ++c) terms.push_back(x[c] * other[c]);
-    return numbered(explanation, label, latex,
-                    combine(Op::sum, std::move(terms)) / constant(Index{std::ssize(x)}),
-                    std::move(brief));
+    return explanation.add(label, latex, sum_of_products(x, other) / constant(Index{std::ssize(x)}),
+                           std::move(brief));
 }
 
 /// Adds √(mean x² + ε), the divisor of a row.
@@ -52,8 +41,7 @@ Expr add_root(const AppState& state, Explanation& explanation, const NormSide& s
                                fmt::format(R"(\mathrm{{mean}}({}^2))", name), x, x,
                                fmt::format("Σ_c {}_c² ÷ d_k", name));
     const double epsilon = *state.document().spec.qk_norm;
-    return numbered(explanation, "rms", R"(\mathrm{rms})",
-                    combine(Op::sqrt, {mean + constant(epsilon)}), "");
+    return explanation.add("rms", R"(\mathrm{rms})", combine(Op::sqrt, {mean + constant(epsilon)}));
 }
 
 /// A row of a stage of the sequence and head shown.

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include "app/common/document/chain_rule.h"
+#include "app/common/document/mask_rules.h"
 #include "app/common/document/toy.h"
+#include "app/common/explain/parts.h"
 #include "app/common/format.h"
 #include "app/common/state.h"
 #include "app/common/text.h"
-#include "app/workspaces/step/explain_parts.h"
-#include "app/workspaces/step/grids.h"
 #include "core/dropout.h"
 #include "core/masks.h"
 #include "core/note.h"
@@ -130,29 +130,23 @@ std::string reason_forbidden(const AppState& state, Index i, Index j) {
     const Dimensions size = document.size;
     const std::string query = axis_label(state, Axis::query, i);
     const std::string key = axis_label(state, Axis::key, j);
+    const MaskSpec& all = document.spec.mask;
     const auto forbids = [&](const MaskSpec& mask) {
         return !may_attend(mask, size, state.batch, state.head, i, j);
     };
-    const MaskSpec& all = document.spec.mask;
-    MaskSpec causal, padding, window, block;
-    causal.causal = all.causal;
-    padding.padding = all.padding;
-    block.block = all.block;
-    window.window = all.window;
-    window.window_left = all.window_left;
-    window.window_right = all.window_right;
-    window.global_tokens = all.global_tokens;
-    if (forbids(causal)) return fmt::format("causal: key {} comes after query {}", key, query);
-    if (forbids(padding)) return fmt::format("padding: key {} is past the last valid one", key);
-    if (forbids(window)) {
-        constexpr Index kFarthest = std::numeric_limits<Index>::max();
+    const auto rule_forbids = [&](MaskRule rule) { return forbids(rule_alone(all, rule)); };
+    if (rule_forbids(MaskRule::causal))
+        return fmt::format("causal: key {} comes after query {}", key, query);
+    if (rule_forbids(MaskRule::padding))
+        return fmt::format("padding: key {} is past the last valid one", key);
+    if (rule_forbids(MaskRule::window)) {
         const Index distance = i + size.query_offset - j;
-        const auto& side = distance > 0 ? all.window_left : all.window_right;
-        const Index reach = std::min(all.window.value_or(kFarthest), side.value_or(kFarthest));
+        const WindowSides sides = window_sides(all);
         return fmt::format("window: {} and {} are {} apart, more than {}", query, key,
-                           std::abs(distance), reach);
+                           std::abs(distance), *(distance > 0 ? sides.left : sides.right));
     }
-    if (forbids(block)) return fmt::format("block: {} and {} are in different blocks", query, key);
+    if (rule_forbids(MaskRule::block))
+        return fmt::format("block: {} and {} are in different blocks", query, key);
     if (!forbids(all)) return {};
     return "the mask forbids the pair";
 }
@@ -397,13 +391,6 @@ void explain_vector(const AppState& state, Explanation& explanation, Stage stage
 
 }  // namespace
 
-Expr scaled_expr(const AttentionSpec& spec, Index d_k, Expr score) {
-    if (spec.scale == ScaleKind::sqrt_dk) score = score / combine(Op::sqrt, {constant(d_k)});
-    if (spec.scale == ScaleKind::value) score = score * constant(spec.scale_value);
-    if (spec.temperature != 1.0) score = score / constant(spec.temperature);
-    return score;
-}
-
 void explain_stage(const AppState& state, Explanation& explanation, Stage stage) {
     switch (stage) {
         case Stage::x:
@@ -440,6 +427,23 @@ void explain_stage(const AppState& state, Explanation& explanation, Stage stage)
         case Stage::output:
             return forward_output(state, explanation);
     }
+}
+
+bool is_embedding(const AppState& state, Stage stage, Index row) {
+    const Document& document = state.document();
+    if (!is_toy(document)) return false;
+    const auto& tokens = stage == Stage::x ? tokens_of(document, state.batch) : document.tokens_kv;
+    if (row >= std::ssize(tokens)) return false;
+    const bool next = stage == Stage::x && !document.tokens_next.empty() && state.batch > 0;
+    return is_computed(document, stage, next ? std::ssize(tokens) + row : row);
+}
+
+std::vector<float> logits_of(const AppState& state, Index row) {
+    const auto m = sheet_of(state, Stage::masked).values.row(row);
+    std::vector<float> logits(m.begin(), m.end());
+    if (const Tensor& sinks = state.document().inputs->params[Param::sinks]; !sinks.empty())
+        logits.push_back(sinks(0, 0, 0, state.head));
+    return logits;
 }
 
 }  // namespace attn::view
