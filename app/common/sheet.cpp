@@ -45,26 +45,21 @@ Role role_of(Axis axis) {
     return Role::input;
 }
 
-/// The batch entry and head shown of one stage.
-MatrixView<const float> part_of(const AppState& state, Stage stage, const Tensor& tensor) {
+/// The batch entry and head shown of a stage; of a parameter the part that the head shown uses.
+MatrixView<const float> part_of(const AppState& state, const OperandId& id, const Tensor& tensor) {
     if (tensor.empty()) return {};
     const Shape& shape = tensor.shape();
-    const Index head = state.head_in(info(stage).heads);
-    return tensor.matrix(std::min(state.batch, shape.b - 1), std::min(head, shape.h - 1));
-}
-
-/// The part of a parameter that the head shown uses.
-MatrixView<const float> part_of(const AppState& state, Param param, const Tensor& tensor) {
-    if (tensor.empty()) return {};
+    if (const Stage* stage = std::get_if<Stage>(&id))
+        return tensor.matrix(std::min(state.batch, shape.b - 1),
+                             std::min(state.head_in(info(*stage).heads), shape.h - 1));
     const MatrixView<const float> whole = tensor.matrix(0, 0);
-    const HeadColumns part = head_columns(state, param);
+    const HeadColumns part = head_columns(state, std::get<Param>(id));
     return part.count == 0 ? whole : whole.column_block(part.first, part.count);
 }
 
-MatrixView<const float> matrix_in(const AppState& state, const OperandId& id, const Trace& trace,
-                                  const Params& params) {
-    if (const Stage* stage = std::get_if<Stage>(&id)) return part_of(state, *stage, trace[*stage]);
-    return part_of(state, std::get<Param>(id), params[std::get<Param>(id)]);
+const Tensor& tensor_of(const OperandId& id, const Trace& trace, const Params& params) {
+    if (const Stage* stage = std::get_if<Stage>(&id)) return trace[*stage];
+    return params[std::get<Param>(id)];
 }
 
 Axis rows_of(const OperandId& id) {
@@ -78,14 +73,6 @@ Axis columns_of(const OperandId& id) {
 bool is_joined(const AppState& state, const CellRef& cell) {
     return cell.tensor == OperandId(Stage::context) && !(*state.trace)[Stage::context].empty() &&
            (cell.column < 0 || cell.column >= state.document().size.d_v);
-}
-
-/// A context cell of any head, as joined heads count it.
-float joined_value(const AppState& state, const Tensor& context, const CellRef& cell) {
-    const Index width = state.document().size.d_v;
-    const Index column = state.head * width + cell.column;
-    return context(std::min(state.batch, context.shape().b - 1), column / width, cell.row,
-                   column % width);
 }
 
 Sheet sheet_with(const AppState& state, const OperandId& id, MatrixView<const float> values) {
@@ -151,8 +138,8 @@ std::string axis_label(const Document& document, Axis axis, Index n, Index batch
 }
 
 Sheet sheet_of(const AppState& state, const OperandId& id) {
-    return sheet_with(state, id,
-                      matrix_in(state, id, *state.trace, state.document().inputs->params));
+    const Tensor& tensor = tensor_of(id, *state.trace, state.document().inputs->params);
+    return sheet_with(state, id, part_of(state, id, tensor));
 }
 
 Sheet gradient_sheet_of(const AppState& state, const OperandId& id) {
@@ -160,7 +147,7 @@ Sheet gradient_sheet_of(const AppState& state, const OperandId& id) {
 }
 
 MatrixView<const float> gradient_of(const AppState& state, const OperandId& id) {
-    return matrix_in(state, id, *state.gradients, state.gradients->params);
+    return part_of(state, id, tensor_of(id, *state.gradients, state.gradients->params));
 }
 
 std::vector<float> joined_context(const AppState& state) {
@@ -185,31 +172,39 @@ bool is_editable(const AppState& state, const OperandId& id) {
     return given && (*stage == Stage::q || *stage == Stage::k || *stage == Stage::v);
 }
 
-bool has_cell(const AppState& state, const CellRef& cell) {
-    const MatrixView<const float> sheet =
-        matrix_in(state, cell.tensor, *state.trace, state.document().inputs->params);
-    if (cell.row < 0 || cell.row >= sheet.rows) return false;
-    if (!is_joined(state, cell)) return cell.column >= 0 && cell.column < sheet.columns;
-    const Index first = -state.head * sheet.columns;
-    return cell.column >= first &&
-           cell.column < first + state.document().size.heads * sheet.columns;
-}
-
-std::optional<float> value_at(const AppState& state, const CellRef& cell) {
-    if (!has_cell(state, cell)) return std::nullopt;
-    if (is_joined(state, cell)) return joined_value(state, (*state.trace)[Stage::context], cell);
-    return matrix_in(state, cell.tensor, *state.trace, state.document().inputs->params)(
-        cell.row, cell.column);
+std::optional<CellHandle> resolve(const AppState& state, const CellRef& cell) {
+    const Stage* const stage = std::get_if<Stage>(&cell.tensor);
+    const Tensor& tensor = tensor_of(cell.tensor, *state.trace, state.document().inputs->params);
+    const Shape& shape = tensor.shape();
+    if (tensor.empty() || cell.row < 0 || cell.row >= shape.t) return std::nullopt;
+    CellHandle at{cell, 0, 0, cell.row, cell.column};
+    Index columns = shape.d;
+    if (stage == nullptr) {
+        const HeadColumns part = head_columns(state, std::get<Param>(cell.tensor));
+        at.column += part.first;
+        if (part.count > 0) columns = part.count;
+    } else {
+        at.batch = std::min(state.batch, shape.b - 1);
+        at.head = std::min(state.head_in(info(*stage).heads), shape.h - 1);
+    }
+    if (is_joined(state, cell)) {
+        const Index joined = at.head * columns + cell.column;
+        if (joined < 0 || joined >= shape.h * columns) return std::nullopt;
+        at.head = joined / columns, at.column = joined % columns;
+    } else if (cell.column < 0 || cell.column >= columns) {
+        return std::nullopt;
+    }
+    at.value = tensor(at.batch, at.head, at.row, at.column);
+    return at;
 }
 
 std::optional<float> gradient_at(const AppState& state, const CellRef& cell) {
-    if (!has_cell(state, cell)) return std::nullopt;
-    const Tensor& context = (*state.gradients)[Stage::context];
-    if (is_joined(state, cell))
-        return context.empty() ? std::nullopt : std::optional(joined_value(state, context, cell));
-    const MatrixView<const float> gradient = gradient_of(state, cell.tensor);
-    if (cell.row >= gradient.rows || cell.column >= gradient.columns) return std::nullopt;
-    return gradient(cell.row, cell.column);
+    const auto at = resolve(state, cell);
+    const Tensor& gradient = tensor_of(cell.tensor, *state.gradients, state.gradients->params);
+    const Shape& shape = gradient.shape();
+    if (!at || gradient.empty() || at->row >= shape.t || at->column >= shape.d) return std::nullopt;
+    return gradient(std::min(at->batch, shape.b - 1), std::min(at->head, shape.h - 1), at->row,
+                    at->column);
 }
 
 std::string name_of(const OperandId& id) {

@@ -4,12 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "app/common/cell.h"
 #include "core/matrix_view.h"
 #include "core/stages.h"
-
-namespace attn::view {
-struct CellRef;
-}  // namespace attn::view
 
 namespace attn {
 struct Dimensions;
@@ -58,10 +55,21 @@ Index head_in(const Dimensions& size, HeadAxis axis, Index head);
 bool has_targets(const AppState& state);
 /// Whether it is an input of the document: X and W, or Q, K and V where they are given; a target too.
 bool is_editable(const AppState& state, const OperandId& id);
-/// Whether the cell exists; a joined context's cells of other heads do.
-bool has_cell(const AppState& state, const CellRef& cell);
-/// nullopt where has_cell() is false: the tensor has no such cell, or the backend does not keep it.
-std::optional<float> value_at(const AppState& state, const CellRef& cell);
+/// A cell that exists, in its whole tensor [B,H,T,d]; a joined context's cells of other heads do.
+struct CellHandle {
+    CellRef cell;
+    Index batch = 0, head = 0, row = 0, column = 0;
+    float value = 0.0F;
+};
+/// nullopt where the tensor has no such cell, or the backend does not keep it.
+std::optional<CellHandle> resolve(const AppState& state, const CellRef& cell);
+inline bool has_cell(const AppState& state, const CellRef& cell) {
+    return resolve(state, cell).has_value();
+}
+inline std::optional<float> value_at(const AppState& state, const CellRef& cell) {
+    const auto at = resolve(state, cell);
+    return at ? std::optional(at->value) : std::nullopt;
+}
 
 /// ∂L/∂cell; nullopt where the cell or its gradient does not exist.
 std::optional<float> gradient_at(const AppState& state, const CellRef& cell);

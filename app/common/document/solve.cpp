@@ -30,19 +30,19 @@ bool can_be_typed(const AppState& state, const OperandId& id) {
     return is_editable(state, id) || is_solved_for(state, id);
 }
 
-Result<SolvedValue> solved_for(const AppState& state, const CellRef& cell, float value) {
+Result<SolvedValue> solved_for(const AppState& state, const CellHandle& cell, float value) {
     SolvedValue solved{state.document()};
     Inputs inputs = *solved.document.inputs;
     const MatrixView<const float> x = rows_of(inputs);
     const Index rows = state.document().size.tk;
-    const double by = static_cast<double>(value) - static_cast<double>(*value_at(state, cell));
+    const double by = static_cast<double>(value) - static_cast<double>(cell.value);
     const auto change = column_change(x, state.batch * rows + cell.row, by);
     if (!change)
         return bad_input(fmt::format(
-            "{} cannot be {}: no W_V gives it from {}, row {} of X", cell_name(state, cell), value,
-            std::isfinite(value) ? "nothing but zeros" : "finite numbers", cell.row));
+            "{} cannot be {}: no W_V gives it from {}, row {} of X", cell_name(state, cell.cell),
+            value, std::isfinite(value) ? "nothing but zeros" : "finite numbers", cell.row));
     Tensor& w = inputs.params[Param::w_v];
-    const Index column = head_columns(state, Param::w_v).first + cell.column;
+    const Index column = cell.head * state.document().size.d_v + cell.column;
     for (std::size_t r = 0; r < change->column.size(); ++r) {
         float& entry = w(0, 0, static_cast<Index>(r), column);
         entry = static_cast<float>(static_cast<double>(entry) + change->column[r]);

@@ -5,7 +5,7 @@
 namespace attn::view {
 
 struct AppState;
-struct CellRef;
+struct CellHandle;
 
 // A number of V that is typed: W_V is solved for it, so that X and the weights stay.
 
@@ -19,6 +19,6 @@ struct SolvedValue {
     Document document;
     bool alone = false;  // no other row of V moves
 };
-Result<SolvedValue> solved_for(const AppState& state, const CellRef& cell, float value);
+Result<SolvedValue> solved_for(const AppState& state, const CellHandle& cell, float value);
 
 }  // namespace attn::view

@@ -24,48 +24,38 @@ bool fits_a_float(double value) {
     return !std::isfinite(value) || std::isfinite(static_cast<float>(value));
 }
 
-std::string not_editable(const AppState& state, const CellRef& cell) {
+/// The cell that a number is typed into; an error gives the reason if none can be.
+Result<CellHandle> typed_cell(const AppState& state, const CellRef& cell) {
+    const auto at = resolve(state, cell);
     if (!can_be_typed(state, cell.tensor))
-        return has_cell(state, cell)
-                   ? source_text(state, cell)
-                   : fmt::format("{} is computed: edit a number of X or of a W instead",
-                                 name_of(cell.tensor));
-    if (!has_cell(state, cell))
-        return fmt::format("{} has no cell at row {}, column {}, counted from 0",
-                           name_of(cell.tensor), cell.row, cell.column);
-    return {};
+        return bad_input(at ? source_text(state, cell)
+                            : fmt::format("{} is computed: edit a number of X or of a W instead",
+                                          name_of(cell.tensor)));
+    if (!at)
+        return bad_input(fmt::format("{} has no cell at row {}, column {}, counted from 0",
+                                     name_of(cell.tensor), cell.row, cell.column));
+    return *at;
 }
 
 /// The number that typing replaces: of an output its target.
-float edited_value(const AppState& state, const CellRef& cell) {
-    if (cell.tensor == OperandId(Stage::output))
-        return target_of(state.document(), state.batch, cell.row, cell.column);
-    return *value_at(state, cell);
+float edited_value(const AppState& state, const CellHandle& at) {
+    if (at.cell.tensor == OperandId(Stage::output))
+        return target_of(state.document(), state.batch, at.cell.row, at.cell.column);
+    return at.value;
 }
 
-/// The cell in the coordinates of the whole tensor.
-InputEdit input_edit(const AppState& state, const CellRef& cell, float value) {
-    InputEdit edit{state.document().layer, 0, 0, cell.tensor, cell.row, cell.column, value};
-    if (const Param* param = std::get_if<Param>(&cell.tensor)) {
-        edit.column += head_columns(state, *param).first;
-        return edit;
-    }
-    edit.batch = state.batch;
-    edit.head = state.head_in(info(std::get<Stage>(cell.tensor)).heads);
-    return edit;
-}
-
-void begin_edit(AppState& state, const CellRef& cell) {
-    choose_cell(state, cell);
-    step_look(state).editing = CellEdit{cell, exact(edited_value(state, cell))};
+void begin_edit(AppState& state, const CellHandle& at) {
+    choose_cell(state, at.cell);
+    step_look(state).editing = CellEdit{at.cell, exact(edited_value(state, at))};
 }
 
 /// Why the draft cannot be taken; "": it can.
 std::string draft_fault(const AppState& state) {
     const CellEdit& edit = *step_look(state).editing;
-    if (!value_at(state, edit.cell)) return {};
-    const std::string stays = fmt::format("{} stays {}", cell_name(state, edit.cell),
-                                          exact(edited_value(state, edit.cell)));
+    const auto at = resolve(state, edit.cell);
+    if (!at) return {};
+    const std::string stays =
+        fmt::format("{} stays {}", cell_name(state, edit.cell), exact(edited_value(state, *at)));
     const auto value = typed_number(edit.draft);
     if (!value) return fmt::format("'{}' is not a number; {}", shortened(edit.draft), stays);
     if (!fits_a_float(*value))
@@ -77,11 +67,11 @@ std::string draft_fault(const AppState& state) {
 /// Closes the field; its draft has no fault.
 void take_draft(AppState& state) {
     const CellEdit edit = *std::exchange(step_look(state).editing, std::nullopt);
-    if (value_at(state, edit.cell)) carry_out(state, SetCell{edit.cell, *typed_number(edit.draft)});
+    if (has_cell(state, edit.cell)) carry_out(state, SetCell{edit.cell, *typed_number(edit.draft)});
 }
 
 /// So many cells on, row after row; nullopt beyond the ends.
-std::optional<CellRef> cell_after(const AppState& state, const CellRef& cell, int cells) {
+std::optional<CellHandle> cell_after(const AppState& state, const CellRef& cell, int cells) {
     const Index columns = sheet_of(state, cell.tensor).values.columns;
     if (columns == 0) return std::nullopt;
     const Index step = std::clamp<Index>(cells, -1, 1);
@@ -91,8 +81,7 @@ std::optional<CellRef> cell_after(const AppState& state, const CellRef& cell, in
         next.row += step;
         next.column = step > 0 ? 0 : columns - 1;
     }
-    if (!has_cell(state, next)) return std::nullopt;
-    return next;
+    return resolve(state, next);
 }
 
 /// A toy is no preset any more. Where scores may have changed, what its note and its heads' names say of them need not
@@ -121,11 +110,11 @@ void edit_cell(AppState& state, Document document, const EditFlash& edit, std::s
 }
 
 /// A number of V: W_V is solved for it.
-void solve_cell(AppState& state, const CellRef& cell, float before, float after) {
-    auto solved = solved_for(state, cell, after);
+void solve_cell(AppState& state, const CellHandle& at, float after) {
+    auto solved = solved_for(state, at, after);
     if (!solved) return show_message(state, solved.error());
     mark_edited(solved->document, state, {Param::w_v, 0, 0});
-    edit_cell(state, std::move(solved->document), {cell, before, after},
+    edit_cell(state, std::move(solved->document), {at.cell, at.value, after},
               solved->alone ? ", by W_V, solved for it: other rows of V stay"
                             : ", by W_V, solved for it: other rows of V move too");
 }
@@ -157,16 +146,16 @@ void end_typing(AppState& state, const Action& action) {
     if (kind_of(action) != Kind::moment) step_look(state).refused = false;
     const auto& editing = step_look(std::as_const(state)).editing;
     if (!editing || !leaves_cell(*editing, action)) return;
-    const auto value = value_at(state, editing->cell);
-    if (value && editing->draft != exact(edited_value(state, editing->cell)))
+    const auto at = resolve(state, editing->cell);
+    if (at && editing->draft != exact(edited_value(state, *at)))
         return carry_out(state, LeaveCellEdit{});
     step_look(state).editing.reset();
 }
 
 void carry_out(AppState& state, const BeginCellEdit& action) {
-    if (const std::string wrong = not_editable(state, action.cell); !wrong.empty())
-        return warn(state, wrong);
-    begin_edit(state, action.cell);
+    const auto at = typed_cell(state, action.cell);
+    if (!at) return warn(state, at.error().text());
+    begin_edit(state, *at);
 }
 
 void carry_out(AppState& state, const DraftCell& action) {
@@ -209,15 +198,14 @@ void carry_out(AppState& state, const CancelCellEdit&) { step_look(state).editin
 void carry_out(AppState& state, const SetCell& action) {
     if (action.cell.tensor == OperandId(Stage::output) && has_targets(state))
         return carry_out(state, SetTarget{action.cell, action.value});
-    if (const std::string wrong = not_editable(state, action.cell); !wrong.empty())
-        return show_error(state, wrong);
-    const float before = *value_at(state, action.cell);
+    const auto at = typed_cell(state, action.cell);
+    if (!at) return show_error(state, at.error().text());
     const float after = static_cast<float>(action.value);
-    if (before == after) return;
-    if (is_solved_for(state, action.cell.tensor))
-        return solve_cell(state, action.cell, before, after);
+    if (at->value == after) return;
+    if (is_solved_for(state, action.cell.tensor)) return solve_cell(state, *at, after);
     Document document = state.document();
-    const InputEdit edit = input_edit(state, action.cell, after);
+    const InputEdit edit{document.layer, at->batch,  at->head, action.cell.tensor,
+                         at->row,        at->column, after};
     set_input(document, edit);
     if (is_toy(document)) {
         mark_edited(document, state, action.cell);
@@ -225,7 +213,7 @@ void carry_out(AppState& state, const SetCell& action) {
         if (document.edits.empty()) document.note += ", edited";
         document.edits.push_back(edit);
     }
-    edit_cell(state, std::move(document), {action.cell, before, after}, "");
+    edit_cell(state, std::move(document), {action.cell, at->value, after}, "");
 }
 
 }  // namespace attn::view
