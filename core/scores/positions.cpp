@@ -113,6 +113,14 @@ constexpr RopeScaleInfo kScales[] = {
      "RoPE's proportional scaling has the share {}: expected the share of pairs that turn, above "
      "0 and at most 1",
      proportional_frequency},
+    {RopeScale::ntk, "ntk", 1, "FACTOR", "NTK-aware, factor {}",
+     ", the slowest over {} (NTK-aware scaling)",
+     " multiplies the base by FACTOR^(N / (N − 2)), N the columns that turn", is_any, "",
+     [](const RopeScaling& scaling, double omega, Index c, Index dims) {
+         const double power =
+             c == 0 ? 0.0 : -2.0 * static_cast<double>(c) / static_cast<double>(dims - 2);
+         return omega * std::pow(scaling.factor, power);
+     }},
 };
 
 constexpr bool scales_are_in_enum_order() {

@@ -215,12 +215,15 @@ def write_given_by_models():
     from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
     from transformers.models.qwen3_vl.modeling_qwen3_vl import Qwen3VLTextRotaryEmbedding
 
-    config = PreTrainedConfig(hidden_size=32, num_attention_heads=4, head_dim=8)
-    config.rope_parameters = {"rope_type": "proportional", "rope_theta": 100.0, "partial_rotary_factor": 0.75, "factor": 2.0}
-    frequency = ROPE_INIT_FUNCTIONS["proportional"](config)[0].double()
-    angles = torch.arange(9)[:, None] * frequency
-    of_both = angles.cos(), angles.sin()
-    write("rope_proportional", {"rope": "half", "rope_base": 100.0, "rope_scaling": "proportional,2,0.75"}, 63, turns_of=(of_both, of_both))
+    config = PreTrainedConfig(hidden_size=32, num_attention_heads=4, head_dim=8, max_position_embeddings=6)
+    # Of 9 tokens dynamic scaling by 4 from 6 on is ntk scaling by 4 * 9 / 6 - 4 + 1.
+    for kind, more, scaling, seed in (("proportional", {"partial_rotary_factor": 0.75, "factor": 2.0}, "proportional,2,0.75", 63),
+                                      ("dynamic", {"factor": 4.0, "original_max_position_embeddings": 6}, "ntk,3", 80)):
+        config.rope_parameters = {"rope_type": kind, "rope_theta": 100.0, **more}
+        frequency = ROPE_INIT_FUNCTIONS[kind](config, seq_len=9)[0].double()
+        angles = torch.arange(9)[:, None] * frequency
+        of_both = angles.cos(), angles.sin()
+        write(f"rope_{scaling.split(',')[0]}", {"rope": "half", "rope_base": 100.0, "rope_scaling": scaling}, seed, turns_of=(of_both, of_both))
     generator = torch.Generator().manual_seed(64)
     positions = torch.randint(0, 40, (3, 2, 9), generator=generator)
     angles = positions[..., None] * frequencies({}, 16)
