@@ -9,6 +9,7 @@
 #include "app/files/standard.h"
 #include "core/float8.h"
 #include "core/halves.h"
+#include "core/io/arrays/foreign.h"
 #include "core/io/json.h"
 
 namespace attn::files {
@@ -31,6 +32,13 @@ bool may_be_bits(std::string_view dtype) {
     return std::ranges::count(kTypes, dtype) > 0;
 }
 bool is_byte(std::string_view dtype) { return dtype == "int8" || dtype == "uint8"; }
+
+/// The format of the codes of a safetensors file, by its own dtype.
+std::optional<Bits> float8_of(std::string_view dtype) {
+    if (dtype == "float8_e4m3fn") return Bits::float8_e4m3;
+    if (dtype == "float8_e5m2") return Bits::float8_e5m2;
+    return dtype == "float8_e8m0fnu" ? std::optional(Bits::float8_e8m0) : std::nullopt;
+}
 
 /// One code a byte.
 bool is_float8(Bits bits) {
@@ -179,6 +187,7 @@ void ArrayReader::set_dtypes(const std::map<std::string, Bits, std::less<>>& dty
 }
 
 std::optional<Bits> ArrayReader::bits_of(std::string_view name, std::string_view dtype) const {
+    if (const auto own = float8_of(dtype)) return own;
     if (!may_be_bits(dtype)) return std::nullopt;
     auto found = dtypes_.find(name);
     if (found == dtypes_.end()) found = dtypes_.find("");
@@ -277,6 +286,13 @@ std::vector<float> ArrayReader::floats(std::string_view name, NpyArray array) {
                             .expected = "float16, bfloat16, float32 or float64",
                             .remedies = std::move(remedies)});
     }
+    for (const std::string_view end : {"_scale", "_scale_inv"})
+        if (const std::string scale = std::string(name) + std::string(end);
+            float8_of(array.dtype) && name.ends_with("weight") && has(scale))
+            throw bad_input(
+                fmt::format("{}: {} is {}, to be multiplied by {}; expected float16, bfloat16 or "
+                            "float32, which Python saves: {}",
+                            path_, name, array.dtype, scale, widening_code(path_)));
     if (bits && bits != Bits::integers) return numbers_of_bits(array, *bits);
     if (auto* values = std::get_if<std::vector<float>>(&array.values)) return std::move(*values);
     if (const auto* values = std::get_if<std::vector<double>>(&array.values))

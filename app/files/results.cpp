@@ -275,9 +275,9 @@ void name_unused(const ArrayReader& reader, const Listing& listing, ResultFile& 
 }
 
 /// Results of pages or packed sequences in the axes of the padded call. Notes on them are those of the inputs.
-void read_serving_results(ArrayReader& reader, CallOptions& options, const verify::Serving* other,
-                          ResultFile& file) {
-    ServingCall call = read_serving(reader, options, other);
+void read_serving_results(ArrayReader& reader, CallOptions& options, Index layer,
+                          const verify::Serving* other, ResultFile& file) {
+    ServingCall call = read_serving(reader, options, layer, other);
     if (!call.serving) return;
     if (call.unpacked) options.layout.reset();
     file.serving = std::move(call.serving);
@@ -289,7 +289,7 @@ void fill(ArrayReader& reader, const OptionValues& given, Index layer, ResultFil
           const std::string& path, const verify::Serving* other) {
     CallOptions options = read_options(reader, given, file);
     reader.set_dtypes(options.dtypes);
-    read_serving_results(reader, options, other, file);
+    read_serving_results(reader, options, layer, other, file);
     const std::string prefix = find_prefix(reader, layer);
     Listing listing = list_layers(reader.names(), reader.path());
     listing.options = states_options(reader);

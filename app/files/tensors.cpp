@@ -234,6 +234,7 @@ OperationParams read_operation_params(const LayerReader& layer, const CallOption
     OperationParams made = initial_params(*file.operation, file.size);
     for (std::size_t p = 0; p < params.tensors.size(); ++p)
         if (params.tensors[p].empty()) params.tensors[p] = std::move(made.tensors[p]);
+    file.fresh_params = true;
     file.notes.push_back(fmt::format("{}: {} not given: fresh ones of seed {}, untrained",
                                      layer.shown(), fmt::join(fresh, ", "), file.operation->seed));
     return params;
@@ -530,8 +531,8 @@ view::FileQuestion bits_question(const ArrayReader& reader) {
 
 /// Pages, packed sequences and codes become the padded call, whose axes and positions the options then are of.
 void read_serving_call(ArrayReader& reader, OptionValues& merged, CallOptions& options,
-                       TensorFile& file) {
-    ServingCall call = read_serving(reader, options);
+                       std::optional<Index> only, TensorFile& file) {
+    ServingCall call = read_serving(reader, options, only);
     if (!call.serving) return;
     file.serving = std::move(call.serving);
     file.notes.insert(file.notes.end(), call.notes.begin(), call.notes.end());
@@ -552,7 +553,7 @@ TensorFile read_arrays(const std::string& path, const OptionValues& given, Value
     CallOptions options = call_options(merged);
     set_dtypes(reader, options, stored);
     try {
-        read_serving_call(reader, merged, options, file);
+        read_serving_call(reader, merged, options, only, file);
     } catch (const tl::unexpected<Error>&) {
         if (asks && !reader.undeclared().empty()) *asks = bits_question(reader);
         throw;

@@ -27,6 +27,7 @@ struct TensorFile {
     std::vector<AttentionSpec> layer_specs;         // of each, where a layer has options of its own
     std::optional<OperationSpec> operation;         // in place of softmax attention, of every layer
     std::vector<OperationParams> operation_params;  // of each layer: given, or fresh ones
+    bool fresh_params = false;                      // some of them are fresh
     Dimensions size;                                // of every layer
     std::vector<GivenPairs>
         given;  // of each layer: in place of Q and K, or as they are stored beside them; empty: none

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "core/io/arrays/array_file.h"
+#include "core/io/arrays/foreign.h"
 #include "core/models/weights.h"
 #include "core/stop.h"
 
@@ -281,6 +282,11 @@ class WeightReader {
         held_ += bytes_of(array->extents, sizeof(float));
         if (array->dtype == "int8")
             if (auto valid = dequantise(name, *array); !valid) return tl::unexpected(valid.error());
+        if (array->dtype.starts_with("float8"))
+            return bad_input(fmt::format(
+                "{}: array '{}' is {}, 8-bit floats, which are multiplied by a scale if there is "
+                "one; expected float32, float16 or bfloat16, which Python saves: {}",
+                file_.what(), name, array->dtype, widening_code(file_.what())));
         // uint8 is refused by tensor(): weight_format alone may be so.
         if (array->dtype != "uint8" && array->dtype.find("float") == std::string::npos)
             return bad_input(

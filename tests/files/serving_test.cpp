@@ -301,3 +301,53 @@ TEST_CASE("splits are read with the call, and their starts") {
     CHECK(read.parts->logsumexp(3, 1, 0, 0) == file.at("lse_partial", (1 * 3 + 1) * 4 + 1));
     CHECK(read.serving->splits == std::vector<std::vector<Index>>{{0, 3, 5}, {0, 2, 2}});
 }
+
+TEST_CASE("keys and values in one array are told apart by the axis of 2") {
+    const ServingFile apart = paged();
+    const auto& k = apart.floats.at("k_cache").second;
+    const auto& v = apart.floats.at("v_cache").second;
+    constexpr std::size_t kPage = 4 * 2 * 3;
+    std::vector<float> first(k), second;
+    first.insert(first.end(), v.begin(), v.end());
+    for (std::size_t page = 0; page < 5; ++page)
+        for (const auto* const of : {&k, &v})
+            second.insert(second.end(), of->begin() + static_cast<std::ptrdiff_t>(page * kPage),
+                          of->begin() + static_cast<std::ptrdiff_t>((page + 1) * kPage));
+    const TensorFile expected = apart.read();
+    ServingFile file = apart;
+    file.floats.erase("k_cache"), file.floats.erase("v_cache");
+    const std::pair<std::vector<Index>, std::vector<float>> forms[] = {{{2, 5, 4, 2, 3}, first},
+                                                                       {{5, 2, 4, 2, 3}, second}};
+    for (const auto& form : forms) {
+        file.floats["kv_cache"] = form;
+        const TensorFile read = file.read();
+        CHECK(read.layers.front().k == expected.layers.front().k);
+        CHECK(read.layers.front().v == expected.layers.front().v);
+    }
+    file.floats["kv_cache"] = {{2, 2, 4, 2, 3}, std::vector<float>(4 * kPage)};
+    CHECK(contains(file.refused(),
+                   "kv_cache is [2, 2, 4, 2, 3], which is [2, pages, …] and [pages, 2, …] alike; "
+                   "save the keys as k_cache and the values as v_cache"));
+    file.floats["kv_cache"] = {{3, 4, 4, 2, 3}, std::vector<float>(12 * kPage)};
+    CHECK(contains(file.refused(), "kv_cache is [3, 4, 4, 2, 3]; expected [2, pages, P, Hkv, d]"));
+    file.floats["k_cache"] = apart.floats.at("k_cache");
+    CHECK(contains(file.refused(), "kv_cache and k_cache are given; give one"));
+}
+
+TEST_CASE("layers have pages of their own under l<N>. and share the table") {
+    const ServingFile one = paged();
+    ServingFile file = one;
+    for (const std::string name : {"q", "k_cache", "v_cache"}) {
+        file.floats.erase(name);
+        file.floats["l2." + name] = one.floats.at(name);
+        file.floats["l5." + name] = one.floats.at(name);
+        for (float& value : file.floats["l5." + name].second) value = -value;
+    }
+    const TensorFile read = file.read(), expected = one.read();
+    REQUIRE(read.numbers == std::vector<Index>{2, 5});
+    CHECK(read.layers[0].k == expected.layers.front().k);
+    CHECK(read.layers[1].v(1, 0, 4, 0) == -expected.layers.front().v(1, 0, 4, 0));
+    CHECK(read.layers[1].q(1, 3, 1, 2) == -expected.layers.front().q(1, 3, 1, 2));
+    file.numbers["l5.seq_lens"] = {{2}, {4, 2}};
+    CHECK(contains(file.refused(), "the sequences of l5 have other lengths"));
+}

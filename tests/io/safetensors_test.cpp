@@ -203,18 +203,25 @@ TEST_CASE("arrays that share bytes, or a name, are refused") {
 
 TEST_CASE("a dtype that is not known stops nobody who does not read that array") {
     const std::string bytes =
-        safetensors(R"({"a":{"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]},)"
+        safetensors(R"({"a":{"dtype":"F4","shape":[4],"data_offsets":[0,4]},)"
                     R"("b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
                     "1234" + little({2.0F}));
     const Arrays file = parsed(bytes);
     CHECK(std::get<Floats>(file->read("b")->values) == Floats{2});
-    CHECK(file->about("a")->dtype == "F8_E4M3");
-    CHECK(file->read("a").error().text() ==
-          "f: a has dtype 'F8_E4M3', 8-bit floats, which are multiplied by a scale if there is "
-          "one; expected F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, BOOL, "
-          "which Python saves: import torch, safetensors.torch as st; f = st.load_file(\"f\"); "
-          "st.save_file({n: t.float() * f.get(n + \"_scale\", torch.ones(1)).float() for n, t in "
-          "f.items()}, \"f-float32.safetensors\")");
+    CHECK(file->about("a")->dtype == "F4");
+    CHECK(
+        file->read("a").error().text() ==
+        "f: a has dtype 'F4'; expected F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, "
+        "BOOL, F8_E4M3, F8_E5M2, F8_E8M0");
+}
+
+TEST_CASE("codes of float8 are read as bytes under the name of their type") {
+    const std::string codes("\x38\xb8\x7f", 3);
+    CHECK(values<std::uint8_t>("F8_E4M3", "[3]", codes) ==
+          std::vector<std::uint8_t>{0x38, 0xb8, 0x7f});
+    CHECK(read_one("F8_E4M3", "[3]", codes).dtype == "float8_e4m3fn");
+    CHECK(read_one("F8_E5M2", "[3]", codes).dtype == "float8_e5m2");
+    CHECK(read_one("F8_E8M0", "[3]", codes).dtype == "float8_e8m0fnu");
 }
 
 TEST_CASE("a file is mapped: names come without its data, and a file cut short since is noticed") {

@@ -6,7 +6,9 @@
 
 Each case has pages with a block table or packed sequences, GQA, sequences of several lengths and numbers of new tokens, and perhaps a causal
 mask, a window, codes of float8_e4m3fn, float8_e5m2, MXFP8 or NVFP4 with their scales. PyTorch gathers by indexing, one sequence at a time,
-and calls scaled_dot_product_attention; codes and scales are its own types. Nothing here shares a line with the program.
+and calls scaled_dot_product_attention; codes and scales are its own types. Nothing here shares a line with the program. `check` gives the
+program the same arrays in one of several forms: unchanged; both caches in one array, in either order of its axes; in a .safetensors file
+with its own types of float8; as one of two layers that share the table.
 
 A case is right where every number of `context` of each backend is within the rounding of its arithmetic, and where `diff` finds the expected
 output equal. The exit status is 1 if one is not.
@@ -103,6 +105,12 @@ def make_case(torch, seed, path, small):
         options["window-left"] = window
     if dtypes:
         options["dtype"] = ",".join(dtypes)
+    forms = ["plain"]
+    if paged:
+        forms += ["both_first", "both_second"] + (["layers"] if kind == "none" else [])
+    if kind in ("e4m3", "e5m2", "mxfp8"):
+        forms += ["safetensors"]
+    form = str(rng.choice(forms))
     out = []
     for b in range(B):
         first = sum(lens[:b])
@@ -117,22 +125,68 @@ def make_case(torch, seed, path, small):
             allowed = allowed & (i - j <= window)
         out.append(F.scaled_dot_product_attention(qb, kb, vb, attn_mask=allowed).transpose(0, 1))
     expected = torch.cat(out).numpy()
-    np.savez_compressed(path, options=np.array(json.dumps(options)), expected=expected, new=np.array(new), kind=np.array(kind), **arrays)
+    np.savez_compressed(path, options=np.array(json.dumps(options)), expected=expected, new=np.array(new), kind=np.array(kind), form=np.array(form), **arrays)
+
+
+def write_safetensors(path, arrays, types):
+    """The format in plain lines: 8 bytes of length, a header in JSON, the numbers. `types`: of arrays of bytes, their own dtype."""
+    names = {"float32": "F32", "float64": "F64", "int32": "I32", "int64": "I64", "uint8": "U8"}
+    header, data = {}, b""
+    for name, array in arrays.items():
+        if name == "options":
+            header["__metadata__"] = {"options": str(array)}
+            continue
+        part = np.ascontiguousarray(array).tobytes()
+        dtype = types.get(name, names[str(array.dtype)])
+        header[name] = {"dtype": dtype, "shape": list(array.shape), "data_offsets": [len(data), len(data) + len(part)]}
+        data += part
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data)
+
+
+def in_form(case, form, kind):
+    """The arrays, their types in .safetensors, and the options that choose the layer."""
+    case, types, options = dict(case), {}, json.loads(str(case["options"]))
+    if form.startswith("both"):
+        case["kv_cache"] = np.stack([case.pop("k_cache"), case.pop("v_cache")], 0 if form == "both_first" else 1)
+        if "dtype" in options:
+            options["dtype"] = "kv_cache=" + options["dtype"].split("=")[-1]
+    if form == "safetensors":
+        code = "F8_E5M2" if kind == "e5m2" else "F8_E4M3"
+        types = {name: code for name in ("k", "v", "k_cache", "v_cache")}
+        if kind == "mxfp8":
+            types.update(k_scale="F8_E8M0", v_scale="F8_E8M0")
+        options.pop("dtype")
+    if form == "layers":  # layer 4 has the values of the other sign
+        for name in [n for n in ("q", "k_cache", "v_cache", "out") if n in case]:
+            array = case.pop(name)
+            case[f"l7.{name}"] = array
+            case[f"l4.{name}"] = -array if name in ("v_cache", "out") else array
+    case["options"] = np.array(json.dumps(options))
+    return case, types
 
 
 def check_case(program, path, folder):
     """The error, or an empty text."""
     case = dict(np.load(path))
     expected, new = case.pop("expected"), case.pop("new")
-    case.pop("kind")
-    call, both, traced = folder / "call.npz", folder / "both.npz", folder / "traced.npz"
-    np.savez(call, **case)
-    np.savez(both, out=expected.astype(np.float32), **case)
-    for backend, share in BACKENDS.items():
-        run = subprocess.run([program, "trace", call, "-o", traced, "--backend", backend], capture_output=True, text=True)
+    kind, form = str(case.pop("kind")), str(case.pop("form", "plain"))
+    end = "safetensors" if form == "safetensors" else "npz"
+    call, both, traced = folder / f"call.{end}", folder / f"both.{end}", folder / "traced.npz"
+    for to, more in ((call, {}), (both, {"out": expected.astype(np.float32)})):
+        arrays, types = in_form({**case, **more}, form, kind)
+        if end == "npz":
+            np.savez(to, **arrays)
+        else:
+            write_safetensors(to, arrays, types)
+    layers = [4, 7] if form == "layers" else [None]
+    for backend, layer in ((b, n) for b in BACKENDS for n in layers):
+        share = BACKENDS[backend]
+        chosen = [] if layer is None else ["--layer", str(layer)]
+        run = subprocess.run([program, "trace", call, "-o", traced, "--backend", backend, *chosen], capture_output=True, text=True)
         if run.returncode != 0:
             return f"trace {backend}: {run.stderr.strip()}"
-        context = np.load(traced)["context"]
+        context = np.load(traced)["context"] * (-1 if layer == 4 else 1)
         tq, at = context.shape[2], 0
         for b, n in enumerate(new):
             mine = context[b, :, tq - n :].swapaxes(0, 1)
@@ -140,8 +194,12 @@ def check_case(program, path, folder):
             if not error <= share * np.abs(expected).max():
                 return f"{backend}: sequence {b} is off by {error:.3g}"
             at += n
-    run = subprocess.run([program, "diff", both], capture_output=True, text=True)
-    return "" if run.returncode == 0 else f"diff: {(run.stdout + run.stderr).strip().splitlines()[-1]}"
+    for layer in layers:
+        chosen = [] if layer is None else ["--layer", str(layer)]
+        run = subprocess.run([program, "diff", both, *chosen], capture_output=True, text=True)
+        if run.returncode != 0:
+            return f"diff: {(run.stdout + run.stderr).strip().splitlines()[-1]}"
+    return ""
 
 
 def main():
@@ -164,14 +222,17 @@ def main():
             make_case(torch, 1000 * given.seed + n, given.folder / f"case_{n:03}.npz", given.small)
         return 0
     paths = sorted(given.folder.glob("case_*.npz"))
-    wrong = 0
+    wrong, forms = 0, {}
     with tempfile.TemporaryDirectory() as scratch:
         for path in paths:
             problem = check_case(given.program, path, pathlib.Path(scratch))
             if problem:
                 wrong += 1
                 print(f"{path.name}: {problem}")
-    print(f"{len(paths) - wrong} of {len(paths)} cases are right on {', '.join(BACKENDS)} and in diff")
+            else:
+                form = str(np.load(path)["form"]) if "form" in np.load(path) else "plain"
+                forms[form] = forms.get(form, 0) + 1
+    print(f"{len(paths) - wrong} of {len(paths)} cases are right on {', '.join(BACKENDS)} and in diff: {forms}")
     return 1 if wrong or not paths else 0
 
 

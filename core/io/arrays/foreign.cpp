@@ -58,6 +58,17 @@ std::string python_text(std::string_view text) {
     return literal + '"';
 }
 
+std::string widening_code(const std::string& file) {
+    const std::filesystem::path path(file);
+    const auto wide =
+        path.parent_path() / fmt::format("{}-float32.safetensors", path.stem().string());
+    return fmt::format(
+        "import torch, safetensors.torch as st; f = st.load_file({}); "
+        "st.save_file({{n: t.float() * f.get(n + \"_scale\", torch.ones(1)).float() for n, t in "
+        "f.items()}}, {})",
+        python_text(file), python_text(wide.string()));
+}
+
 std::string foreign_text(std::string_view what, const std::filesystem::path& path,
                          std::string_view bytes) {
     const Foreign* const found = find_foreign(path, bytes);

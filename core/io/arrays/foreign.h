@@ -16,6 +16,9 @@ std::string foreign_file(const std::filesystem::path& path);
 /// The first kFormatBytes of a file, or all that it has.
 std::string first_bytes(const std::filesystem::path& path);
 
+/// The Python that widens floats of 8 bits of a .safetensors file, each by its scale.
+std::string widening_code(const std::string& file);
+
 /// A text as a literal of Python.
 std::string python_text(std::string_view text);
 

@@ -32,32 +32,29 @@ struct Dtype {
     std::string_view numpy;
 };
 constexpr Dtype kDtypes[] = {
-    {"F64", 'f', 8, "float64"},   {"F32", 'f', 4, "float32"}, {"F16", 'f', 2, "float16"},
-    {"BF16", 'B', 2, "bfloat16"}, {"I64", 'i', 8, "int64"},   {"I32", 'i', 4, "int32"},
-    {"I16", 'i', 2, "int16"},     {"I8", 'i', 1, "int8"},     {"U64", 'u', 8, "uint64"},
-    {"U32", 'u', 4, "uint32"},    {"U16", 'u', 2, "uint16"},  {"U8", 'u', 1, "uint8"},
+    {"F64", 'f', 8, "float64"},
+    {"F32", 'f', 4, "float32"},
+    {"F16", 'f', 2, "float16"},
+    {"BF16", 'B', 2, "bfloat16"},
+    {"I64", 'i', 8, "int64"},
+    {"I32", 'i', 4, "int32"},
+    {"I16", 'i', 2, "int16"},
+    {"I8", 'i', 1, "int8"},
+    {"U64", 'u', 8, "uint64"},
+    {"U32", 'u', 4, "uint32"},
+    {"U16", 'u', 2, "uint16"},
+    {"U8", 'u', 1, "uint8"},
     {"BOOL", 'b', 1, "bool"},
+    // Codes of float8, a byte each; their scale may be another array.
+    {"F8_E4M3", 'u', 1, "float8_e4m3fn"},
+    {"F8_E5M2", 'u', 1, "float8_e5m2"},
+    {"F8_E8M0", 'u', 1, "float8_e8m0fnu"},
 };
 
 std::string dtype_names() {
     std::vector<std::string_view> names;
     for (const Dtype& dtype : kDtypes) names.push_back(dtype.name);
     return fmt::format("{}", fmt::join(names, ", "));
-}
-
-constexpr std::string_view kEightBits =
-    ", 8-bit floats, which are multiplied by a scale if there is one";
-
-/// The Python that widens floats of 8 bits.
-std::string widened(const std::string& file) {
-    const std::filesystem::path path(file);
-    const auto wide =
-        path.parent_path() / fmt::format("{}-float32.safetensors", path.stem().string());
-    return fmt::format(
-        ", which Python saves: import torch, safetensors.torch as st; f = st.load_file({}); "
-        "st.save_file({{n: t.float() * f.get(n + \"_scale\", torch.ones(1)).float() for n, t in "
-        "f.items()}}, {})",
-        python_text(file), python_text(wide.string()));
 }
 
 /// One array of the header. `begin` and `end` count from the end of the JSON.
@@ -69,8 +66,6 @@ struct Entry {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
 };
-
-bool is_eight_bits(const Entry& entry) { return entry.dtype.starts_with("F8_"); }
 
 /// A value in an error; of a long or nested one only what it is.
 std::string description_of(const json& value) {
@@ -263,10 +258,8 @@ class SafetensorsFile final : public ArrayFile {
     Result<NpyArray> read_at(std::size_t at, const std::string& what, double held) const override {
         const Entry& entry = entries_[at];
         if (!entry.known)
-            return bad_input(fmt::format("{} has dtype '{}'{}; expected {}{}", what,
-                                         shortened(entry.dtype),
-                                         is_eight_bits(entry) ? kEightBits : "", dtype_names(),
-                                         is_eight_bits(entry) ? widened(this->what()) : ""));
+            return bad_input(fmt::format("{} has dtype '{}'; expected {}", what,
+                                         shortened(entry.dtype), dtype_names()));
         const Result<void> whole = mapped_ ? mapped_->check_whole() : Result<void>();
         return whole.and_then([&] { return check_array_memory(what, entry.header, held); })
             .map([&] {
