@@ -25,6 +25,9 @@ constexpr std::array<CostSizeInfo, kCostSizeCount> kSizes{{
     {"chunk", "c", "queries of a chunk", 1, kMostTokens},
     {"element_bytes", "s", "bytes of a number", 1, 8},
     {"layers", "L", "layers", 1, 4096},
+    {"latent", "d_c", "width of a latent of MLA", 1, 1 << 16},
+    {"rope_columns", "d_r", "columns of MLA that carry RoPE, beside d_k", 0, 1 << 16},
+    {"states", "N", "states of a column", 1, 1 << 16},
 }};
 
 /// The tensors, in numbers.

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -15,7 +16,8 @@ namespace attn {
 // The cost of one attention call, counted. A multiplication and an addition are 2 FLOP; exp, a comparison and a division
 // are 1 each. Nothing is skipped under a mask.
 // B batch, H heads, G key/value heads (H of multi-head, 1 of multi-query attention, between them grouped), Tq queries, Tk
-// keys, E d_model, O width of the output, c rows of a chunk, s bytes of a number, L layers.
+// keys, E d_model, O width of the output, c rows of a chunk, s bytes of a number, L layers; d_c width of a latent, d_r columns that carry
+// RoPE beside d_k, N states of a column.
 
 enum class CostSize : std::uint8_t {
     batch,
@@ -29,9 +31,12 @@ enum class CostSize : std::uint8_t {
     d_out,
     chunk,
     element_bytes,
-    layers
+    layers,
+    latent,
+    rope_columns,
+    states
 };
-inline constexpr std::size_t kCostSizeCount = 12;
+inline constexpr std::size_t kCostSizeCount = 15;
 
 struct CostSizeInfo {
     std::string_view key;     // of files
@@ -42,8 +47,8 @@ struct CostSizeInfo {
 const CostSizeInfo& info(CostSize size);
 
 struct CostSizes {
-    std::array<Index, kCostSizeCount> values{1,   32,  32,   8192, 8192, 4096,
-                                             128, 128, 4096, 128,  4,    1};
+    std::array<Index, kCostSizeCount> values{1,    32,  32, 8192, 8192, 4096, 128, 128,
+                                             4096, 128, 4,  1,    512,  64,   16};
 
     Index& operator[](CostSize size) { return values[static_cast<std::size_t>(size)]; }
     Index operator[](CostSize size) const { return values[static_cast<std::size_t>(size)]; }
@@ -88,6 +93,38 @@ CostFormula stored_bytes(Holding storage);
 /// The matrix products alone: forward 2 B H Tq Tk (d_k + d_v); backward twice that, and where the weights are not
 /// materialised Q Kᵀ once more.
 CostFormula product_flop(CostPass pass, Holding storage);
+
+/// Attention and its replacements, from Q, K and V (of MLA from q_nope, q_rope, latents and k_rope) to the context. Pairs
+/// that a causal mask forbids count, as above.
+enum class CostOperation : std::uint8_t {
+    softmax,
+    gated,
+    differential,
+    mla_expanded,
+    mla_absorbed,
+    linear,
+    retention,
+    gated_linear,
+    gated_delta,
+    kda,
+    state_space
+};
+inline constexpr std::size_t kCostOperationCount = 11;
+struct CostOperationInfo {
+    CostOperation operation;
+    std::string_view key, title, text;
+};
+/// In the order of the enum.
+std::span<const CostOperationInfo, kCostOperationCount> cost_operations();
+
+struct OperationCounts {
+    CostFormula
+        flop;  // forward: of a recurrence the Tq tokens that are new, whose earlier ones are in the state
+    CostFormula held;  // bytes of the cache of Tk tokens, or of the state, of all layers
+    CostFormula
+        each_token;  // bytes that each further token adds; empty: a state that does not grow
+};
+OperationCounts operation_counts(CostOperation operation);
 
 /// Each size within its limits, G divides H, and every count of both passes at most 2⁶³ − 1. An error names the first that
 /// is not.

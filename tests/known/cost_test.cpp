@@ -16,7 +16,7 @@ namespace {
 /// B 2, H 6, G 3, Tq 5, Tk 7, E 8, d_k 4, d_v 3, O 8, fp32.
 CostSizes small_sizes() {
     CostSizes sizes;
-    sizes.values = {2, 6, 3, 5, 7, 8, 4, 3, 8, 128, 4, 1};
+    sizes.values = {2, 6, 3, 5, 7, 8, 4, 3, 8, 128, 4, 1, 5, 2, 3};
     return sizes;
 }
 

@@ -115,6 +115,31 @@ TEST_CASE("backward goes the other way, and every count has its formula in the i
     }
 }
 
+TEST_CASE("operations are compared with softmax, with their caches and formulas") {
+    const AppState state =
+        cost_state({SetCostPreset{"deepseek-v3"}, ShowCostRows{CostRows::operations},
+                    SelectCost{CostItem::mla_absorbed}});
+    const CostView view = build_cost_view(state, kGiB);
+    REQUIRE(view.rows.size() == kCostOperationCount);
+    CHECK(view.rows_title == "operation, forward");
+    CHECK(view.titles[1] == "cache, GiB");
+    CHECK(row(view, "softmax").numbers[3] == "1");
+    // 61 · 8192 · (512 + 64) · 2 bytes; multi-head 128 · (128 + 128) numbers a token
+    CHECK(row(view, "MLA, absorbed").numbers[1] == "0.5361");
+    CHECK(row(view, "MLA, absorbed").numbers[4] == "0.0176");
+    CHECK(row(view, "MLA, absorbed").selected);
+    CHECK(row(view, "KDA").numbers[2] == "0");
+    CHECK(row(view, "softmax").numbers[2] != "0");
+    const InspectorView absorbed = cost_inspector(state);
+    CHECK(absorbed.title == "MLA, absorbed, forward");
+    CHECK(has(absorbed.as_text,
+              "bytes of each token: L·B·d_c·s + L·B·d_r·s = 61·1·512·2 + 61·1·64·2 = 70,272 = "
+              "68.62 KiB"));
+    const InspectorView kda = cost_inspector(after(state, {SelectCost{CostItem::kda}}));
+    CHECK(has(kda.as_text, "the state does not grow"));
+    CHECK(has(kda.as_text, "bytes of the state: L·B·H·d_k·d_v·s"));
+}
+
 TEST_CASE("sharing heads changes G alone, and other heads keep the kind of sharing") {
     AppState state = cost_state();
     const auto share = [&](HeadSharing sharing) {

@@ -33,6 +33,8 @@ struct SetCostPreset {
 using SetCostPass = SetField<CostPass, cost_controls, "pass", "set_cost_pass">;
 /// What the inspector explains. Not undone.
 using SelectCost = SetField<CostItem, cost_look, "item", "select_cost">;
+/// The table's rows. Not undone.
+using ShowCostRows = SetField<CostRows, cost_look, "rows", "show_cost_rows">;
 /// Runs the engine at these sizes, as far as they can be run here. Not undone.
 struct MeasureCost {
     static constexpr auto kJournalNames = journal_names("measure_cost");
@@ -41,9 +43,9 @@ struct CostMeasured {
     std::shared_ptr<const CostMeasurement> measured{};
 };
 
-using CostActions =
-    ActionList<ViewActions<SelectCost, MeasureCost>, EditActions<SetCostPreset, SetCostPass>,
-               DragActions<SetCostSize, SetCostTokens>, Answers<CostMeasured>>;
+using CostActions = ActionList<ViewActions<SelectCost, ShowCostRows, MeasureCost>,
+                               EditActions<SetCostPreset, SetCostPass>,
+                               DragActions<SetCostSize, SetCostTokens>, Answers<CostMeasured>>;
 template <ListedIn<CostActions> A>
 inline constexpr Meta kMetaOf<A> = CostActions::kMeta<A>;
 

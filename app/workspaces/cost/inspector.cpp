@@ -22,8 +22,6 @@ Line count_line(std::string label, const CostFormula& formula, const CostSizes& 
     return line;
 }
 
-bool is_storage(CostItem item) { return item >= CostItem::materialised; }
-
 Holding storage_of(CostItem item) {
     return static_cast<Holding>(static_cast<int>(item) - static_cast<int>(CostItem::materialised));
 }
@@ -44,6 +42,21 @@ void explain_storage(InspectorView& view, Holding storage, const CostControls& c
     if (storage == Holding::kv_cache) return;
     view.lines.push_back(count_line("FLOP of the products", product_flop(controls.pass, storage),
                                     controls.sizes, flop_text));
+}
+
+void explain_operation(InspectorView& view, CostOperation operation, const CostControls& controls) {
+    const OperationCounts counts = operation_counts(operation);
+    view.value = flop_text(estimate_of(counts.flop, controls.sizes));
+    view.tex = formula_tex(counts.flop);
+    view.lines.push_back(count_line("FLOP", counts.flop, controls.sizes, flop_text));
+    const bool grows = !counts.each_token.empty();
+    view.lines.push_back(count_line(grows ? "bytes of the cache" : "bytes of the state",
+                                    counts.held, controls.sizes, cost_bytes));
+    if (grows)
+        view.lines.push_back(
+            count_line("bytes of each token", counts.each_token, controls.sizes, cost_bytes));
+    else
+        view.add("bytes of each token", "0: the state does not grow.");
 }
 
 void explain_stage(InspectorView& view, CostItem item, const CostControls& controls) {
@@ -100,17 +113,23 @@ InspectorView cost_inspector(const AppState& state) {
         "fused",   "KV cache"};
     InspectorView view;
     view.empty = false;
-    view.title = kTitles[static_cast<std::size_t>(item)];
-    if (!is_storage(item))
+    const CostOperationInfo* const operation = operation_of(item);
+    view.title = operation ? operation->title : kTitles[static_cast<std::size_t>(item)];
+    if (operation)
+        view.title += ", forward";
+    else if (!is_storage(item))
         view.title += controls.pass == CostPass::forward ? ", forward" : ", backward";
     view.role = Role::weight;
-    if (is_storage(item))
+    if (operation)
+        explain_operation(view, operation->operation, controls);
+    else if (is_storage(item))
         explain_storage(view, storage_of(item), controls);
     else
         explain_stage(view, item, controls);
     view.formula = view.tex.empty() ? "" : tex::plain_text(view.tex);
-    const CostFormula formula =
-        is_storage(item) ? stored_bytes(storage_of(item)) : cost_of(item, controls).flop;
+    const CostFormula formula = operation          ? operation_counts(operation->operation).flop
+                                : is_storage(item) ? stored_bytes(storage_of(item))
+                                                   : cost_of(item, controls).flop;
     view.as_text = text_of(view);
     view.as_latex = fmt::format("${} = {}$\n", formula_tex(formula),
                                 count_of(formula, controls.sizes).value_or(0));

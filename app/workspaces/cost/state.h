@@ -11,8 +11,8 @@ namespace attn::view {
 
 template <>
 inline constexpr std::string_view kNamesOf<CostSize>[] = {
-    "batch", "heads", "kv_heads",      "tq",    "tk", "d_model", "d_k", "d_v",
-    "d_out", "chunk", "element_bytes", "layers"};
+    "batch", "heads", "kv_heads",      "tq",     "tk",     "d_model",      "d_k",   "d_v",
+    "d_out", "chunk", "element_bytes", "layers", "latent", "rope_columns", "states"};
 
 /// Settings of the Cost workspace; undone with the document.
 struct CostControls {
@@ -22,7 +22,7 @@ struct CostControls {
 };
 void describe(Visitor& visit, CostControls& controls);
 
-/// What the inspector explains: a stage of the table, its sum, or a point of a curve.
+/// The subject of the inspector: a stage of the table, its sum, a point of a curve, or an operation.
 enum class CostItem : std::uint8_t {
     q,
     k,
@@ -37,9 +37,23 @@ enum class CostItem : std::uint8_t {
     materialised,
     chunked,
     fused,
-    kv_cache
+    kv_cache,
+    softmax,  // and on, as CostOperation
+    gated,
+    differential,
+    mla_expanded,
+    mla_absorbed,
+    linear,
+    retention,
+    gated_linear,
+    gated_delta,
+    kda,
+    state_space
 };
-inline constexpr std::size_t kCostItemCount = 14;
+inline constexpr std::size_t kCostItemCount = 25;
+
+/// Rows of the table: the stages of softmax attention, or the operations that can replace it.
+enum class CostRows : std::uint8_t { stages, operations };
 
 /// One measurement on this machine.
 struct CostMeasurement {
@@ -54,6 +68,7 @@ struct CostMeasurement {
 
 struct CostLook {
     CostItem item = CostItem::materialised;
+    CostRows rows = CostRows::stages;
     // of the moment
     bool measures = false;                        // a measurement is asked for
     std::shared_ptr<const CostMeasurement> last;  // from a job; null: none yet

@@ -177,6 +177,8 @@ std::vector<std::string> cost_notes(const CostControls& controls) {
 }
 
 std::string cost_text(CostItem item, CostPass pass) {
+    if (const CostOperationInfo* const operation = operation_of(item))
+        return std::string(operation->text);
     const bool forward = pass == CostPass::forward;
     switch (item) {
         case CostItem::q:
@@ -210,6 +212,20 @@ CostItem item_of(Stage stage) {
     using enum Stage;
     constexpr Stage kStages[] = {q, k, v, scores, scaled, masked, weights, context};  // else output
     return static_cast<CostItem>(std::ranges::find(kStages, stage) - std::begin(kStages));
+}
+
+CostItem item_of(CostOperation operation) {
+    return static_cast<CostItem>(static_cast<int>(CostItem::softmax) + static_cast<int>(operation));
+}
+
+bool is_storage(CostItem item) {
+    return item >= CostItem::materialised && item <= CostItem::kv_cache;
+}
+
+const CostOperationInfo* operation_of(CostItem item) {
+    if (item < CostItem::softmax) return nullptr;
+    return &cost_operations()[static_cast<std::size_t>(item) -
+                              static_cast<std::size_t>(CostItem::softmax)];
 }
 
 CostItem item_of(Holding storage) {

@@ -41,8 +41,12 @@ std::vector<std::string> cost_notes(const CostControls& controls);
 
 /// What it is: of a stage what is computed, of a storage what is kept.
 std::string cost_text(CostItem item, CostPass pass);
-/// The item of a stage, and the other way.
+/// The item of a stage, a storage or an operation, and the other way.
 CostItem item_of(Stage stage);
 CostItem item_of(Holding storage);
+CostItem item_of(CostOperation operation);
+bool is_storage(CostItem item);
+/// nullptr: it is none.
+const CostOperationInfo* operation_of(CostItem item);
 
 }  // namespace attn::view

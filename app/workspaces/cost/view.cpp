@@ -154,6 +154,36 @@ CostRowView row_view(CostItem item, std::string name, const Counts& counts,
     return row;
 }
 
+/// Each column in the unit of its largest number.
+void set_operations(CostView& view, const CostSizes& sizes, CostItem selected) {
+    std::vector<std::array<double, 3>> counts;  // FLOP, cache, each token
+    std::array<double, 3> most{};
+    for (const CostOperationInfo& row : cost_operations()) {
+        const OperationCounts of = operation_counts(row.operation);
+        counts.push_back({estimate_of(of.flop, sizes), estimate_of(of.held, sizes),
+                          estimate_of(of.each_token, sizes)});
+        for (std::size_t n = 0; n < most.size(); ++n) most[n] = std::max(most[n], counts.back()[n]);
+    }
+    const std::array units{flop_unit(most[0]), bytes_unit(most[1]), bytes_unit(most[2])};
+    view.rows_title = "operation, forward";
+    view.titles = {std::string(units[0].name), fmt::format("cache, {}", units[1].name),
+                   fmt::format("each token, {}", units[2].name), "FLOP / softmax",
+                   "cache / softmax"};
+    for (const CostOperationInfo& of : cost_operations()) {
+        const auto& own = counts[view.rows.size()];
+        CostRowView& row = view.rows.emplace_back();
+        row.item = item_of(of.operation);
+        row.name = of.title;
+        for (std::size_t n = 0; n < own.size(); ++n) row.numbers[n] = in_unit(own[n], units[n]);
+        for (const std::size_t n : {0, 1})
+            row.numbers[3 + n] = significant(own[n] / counts.front()[n], 3);
+        row.share = most[0] > 0.0 ? own[0] / most[0] : 0.0;
+        row.selected = row.item == selected;
+        row.tooltip = std::string(of.text) +
+                      " The shade is its fraction of the most FLOP. Click for its formulas.";
+    }
+}
+
 /// Each column in the unit of its largest stage.
 void set_rows(CostView& view, const CostControls& controls, CostItem selected) {
     const auto stages = stage_costs(controls.pass, controls.sizes);
@@ -167,6 +197,7 @@ void set_rows(CostView& view, const CostControls& controls, CostItem selected) {
     }
     const std::array units{flop_unit(most[0]), bytes_unit(most[1]), bytes_unit(most[2]),
                            bytes_unit(most[3])};
+    view.rows_title = "stage";
     view.titles = {std::string(units[0].name), fmt::format("read, {}", units[1].name),
                    fmt::format("written, {}", units[2].name),
                    fmt::format("kept, {}", units[3].name), "FLOP/byte"};
@@ -221,8 +252,11 @@ void set_controls(CostView& view, const AppState& state) {
     view.sharing = static_cast<int>(sharing_of(controls.sizes));
     view.controls = controls;
     view.tokens = controls.sizes[CostSize::tk];
+    view.look = cost_look(state);
+    const bool operations = view.look.rows == CostRows::operations;
     for (std::size_t n = 0; n < kCostSizeCount; ++n)
-        view.fields.push_back(field_of(static_cast<CostSize>(n), controls.sizes));
+        if (const auto size = static_cast<CostSize>(n); operations || size < CostSize::latent)
+            view.fields.push_back(field_of(size, controls.sizes));
 }
 
 // --- measured
@@ -330,7 +364,10 @@ CostView build_cost_view(const AppState& state, double memory) {
     view.notes = cost_notes(controls);
     view.plot = plot_of(controls.sizes, memory);
     for (const Holding storage : kStorages) view.cards.push_back(card_of(storage, state, memory));
-    set_rows(view, controls, cost_look(state).item);
+    if (view.look.rows == CostRows::operations)
+        set_operations(view, controls.sizes, view.look.item);
+    else
+        set_rows(view, controls, view.look.item);
     view.measure = measure_view(state);
     view.status = view.measure.busy ? "measuring…" : view.measure.possible ? "counted" : "";
     if (!view.measure.times.empty()) view.status = "counted and measured";

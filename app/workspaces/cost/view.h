@@ -12,13 +12,13 @@
 
 namespace attn::view {
 
-/// A row of the table: one stage, or their sum.
+/// A row of the table: one stage, or their sum, or an operation.
 struct CostRowView {
     CostItem item = CostItem::total;
     std::string name;
-    std::array<std::string, 5> numbers;  // FLOP, read, written, kept, FLOP/byte
+    std::array<std::string, 5> numbers;  // as CostView::titles
     std::string tooltip;
-    double share = 0.0;  // of all FLOP
+    double share = 0.0;  // of all FLOP, or of the most of an operation
     bool selected = false;
 };
 /// What one way of holding the weights takes.
@@ -68,11 +68,13 @@ struct CostView {
     int sharing = 0;
     std::vector<CostFieldView> fields;
     CostControls controls;
+    CostLook look;
     Index tokens = 1;
     std::string sentence, note;
     std::vector<std::string> notes;
     PlotView plot;
     std::vector<CostCardView> cards;
+    std::string rows_title;
     std::array<std::string, 5> titles;  // of the numbers, with their units
     std::vector<CostRowView> rows;
     CostMeasureView measure;

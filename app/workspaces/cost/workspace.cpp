@@ -18,9 +18,18 @@
 namespace attn::view {
 namespace {
 
-CostItem stepped(CostItem item, int steps) {
+/// Whether the item is in the table, or a card.
+bool is_shown(CostItem item, CostRows rows) {
+    if (is_storage(item)) return true;
+    return (operation_of(item) != nullptr) == (rows == CostRows::operations);
+}
+CostItem stepped(const CostLook& look, int steps) {
     const auto count = static_cast<int>(kCostItemCount);
-    return static_cast<CostItem>((static_cast<int>(item) + steps + count) % count);
+    CostItem item = look.item;
+    do {
+        item = static_cast<CostItem>((static_cast<int>(item) + steps + count) % count);
+    } while (!is_shown(item, look.rows));
+    return item;
 }
 
 void enter_cost(AppState& state) { show_message(state, "← and → change T."); }
@@ -34,6 +43,9 @@ void add_cost_commands(std::vector<Command>& list, const AppState& state) {
     const bool forward = controls.pass == CostPass::forward;
     add(forward ? "Count the backward pass" : "Count the forward pass", Key::b,
         SetCostPass{forward ? CostPass::backward : CostPass::forward});
+    const bool stages = cost_look(state).rows == CostRows::stages;
+    add(stages ? "Compare MLA, linear attention and other operations" : "Show the stages",
+        Key::none, ShowCostRows{stages ? CostRows::operations : CostRows::stages});
     const auto share = [&](const char* text, HeadSharing sharing) {
         add(text, Key::none, shared_heads(controls.sizes, sharing));
     };
@@ -44,15 +56,17 @@ void add_cost_commands(std::vector<Command>& list, const AppState& state) {
         add("Sizes: " + preset.text, Key::none, SetCostPreset{preset.key});
     const std::string why = no_measure_text(controls);
     add("Measure on this machine", Key::m, MeasureCost{}, why.empty(), why);
-    add("Explain the next count", Key::down, SelectCost{stepped(cost_look(state).item, 1)});
-    add("Explain the previous count", Key::up, SelectCost{stepped(cost_look(state).item, -1)});
+    add("Explain the next count", Key::down, SelectCost{stepped(cost_look(state), 1)});
+    add("Explain the previous count", Key::up, SelectCost{stepped(cost_look(state), -1)});
 }
 
 std::vector<Shot> cost_shots() {
-    return {{"", {}},
-            {"backward", {SetCostPass{CostPass::backward}, SelectCost{CostItem::scores}}},
-            {"llama", {SetCostPreset{"llama3-8b"}, SelectCost{CostItem::kv_cache}}},
-            {"document", {SetCostPreset{"document"}, SelectCost{CostItem::total}}}};
+    return {
+        {"", {}},
+        {"backward", {SetCostPass{CostPass::backward}, SelectCost{CostItem::scores}}},
+        {"llama", {SetCostPreset{"llama3-8b"}, SelectCost{CostItem::kv_cache}}},
+        {"document", {SetCostPreset{"document"}, SelectCost{CostItem::total}}},
+        {"operations", {ShowCostRows{CostRows::operations}, SelectCost{CostItem::mla_absorbed}}}};
 }
 
 constexpr std::string_view kCostMouse[] = {
@@ -206,15 +220,18 @@ double operand_bytes(const CostControls& of) {
 }  // namespace
 
 std::vector<CostPreset> cost_presets() {
-    // in the order of CostSize: B, H, G, Tq, Tk, d_model, d_k, d_v, d_out, chunk, bytes, layers
+    // in the order of CostSize: B, H, G, Tq, Tk, d_model, d_k, d_v, d_out, chunk, bytes, layers,
+    // d_c, d_r, N
     return {{"document", "the current document", std::nullopt},
             {"two-to-31", "2³¹ weights: 32 × 8192²", CostSizes{}},
             {"gpt2", "GPT-2 small: 12 heads, T 1024",
-             CostSizes{{1, 12, 12, 1024, 1024, 768, 64, 64, 768, 128, 4, 12}}},
+             CostSizes{{1, 12, 12, 1024, 1024, 768, 64, 64, 768, 128, 4, 12, 512, 64, 16}}},
             {"llama3-8b", "Llama 3 8B: 32 heads share 8, T 8192, bf16",
-             CostSizes{{1, 32, 8, 8192, 8192, 4096, 128, 128, 4096, 128, 2, 32}}},
+             CostSizes{{1, 32, 8, 8192, 8192, 4096, 128, 128, 4096, 128, 2, 32, 512, 64, 16}}},
             {"llama3-70b", "Llama 3 70B decoding: 64 heads share 8, Tk 8192, bf16",
-             CostSizes{{1, 64, 8, 1, 8192, 8192, 128, 128, 8192, 128, 2, 80}}}};
+             CostSizes{{1, 64, 8, 1, 8192, 8192, 128, 128, 8192, 128, 2, 80, 512, 64, 16}}},
+            {"deepseek-v3", "DeepSeek-V3 decoding: 128 heads, MLA, Tk 8192, bf16",
+             CostSizes{{1, 128, 128, 1, 8192, 7168, 128, 128, 7168, 128, 2, 61, 512, 64, 16}}}};
 }
 
 Result<CostSizes> document_sizes(const AppState& state) {
@@ -229,7 +246,7 @@ Result<CostSizes> document_sizes(const AppState& state) {
                         "counted here",
                         info(score).title));
     const bool mixes = !state.document().inputs->params[Param::w_o].empty();
-    CostSizes sizes;  // chunk, bytes and layers stay
+    CostSizes sizes;  // those from chunk on stay
     std::ranges::copy(std::array{of.batch, of.heads, of.kv_heads, of.tq, of.tk, of.d_model, of.d_k,
                                  of.d_v, mixes ? of.d_out : 0},
                       sizes.values.begin());
@@ -247,10 +264,36 @@ void describe(Visitor& visit, CostControls& controls) {
 }
 
 void describe(Visitor& visit, CostLook& look) {
-    constexpr std::string_view kItems[] = {
-        "q",       "k",      "v",     "scores",       "scaled",  "masked", "weights",
-        "context", "output", "total", "materialised", "chunked", "fused",  "kv_cache"};
+    constexpr std::string_view kItems[] = {"q",
+                                           "k",
+                                           "v",
+                                           "scores",
+                                           "scaled",
+                                           "masked",
+                                           "weights",
+                                           "context",
+                                           "output",
+                                           "total",
+                                           "materialised",
+                                           "chunked",
+                                           "fused",
+                                           "kv_cache",
+                                           "softmax",
+                                           "gated",
+                                           "differential",
+                                           "mla_expanded",
+                                           "mla_absorbed",
+                                           "linear",
+                                           "retention",
+                                           "gated_linear",
+                                           "gated_delta",
+                                           "kda",
+                                           "state_space"};
+    static_assert(std::size(kItems) == kCostItemCount);
     visit("item", look.item, kItems);
+    constexpr std::string_view kRows[] = {"stages", "operations"};
+    visit("rows", look.rows, kRows,
+          {.tip = "The stages of softmax attention, or operations that can replace it"});
 }
 
 void carry_out(AppState& state, const SetCostSize& action) {
@@ -298,7 +341,9 @@ CostControls measured_part(CostControls controls) {
     controls.sizes[CostSize::d_model] = controls.sizes[CostSize::d_out] = 0;
     controls.sizes[CostSize::element_bytes] = sizeof(float);
     controls.sizes[CostSize::layers] = 1;
-    controls.sizes[CostSize::chunk] = CostSizes{}[CostSize::chunk];
+    for (const CostSize size :
+         {CostSize::chunk, CostSize::latent, CostSize::rope_columns, CostSize::states})
+        controls.sizes[size] = CostSizes{}[size];
     return controls;
 }
 
@@ -356,7 +401,11 @@ extern const WorkspaceInfo kCostWorkspace{
     .requests = kRequests,
     .enter = enter_cost,
     .add_commands = add_cost_commands,
-    .clear = [](AppState& state) { cost_look(state).item = CostItem::materialised; },
+    .clear =
+        [](AppState& state) {
+            cost_look(state).item = CostItem::materialised;
+            cost_look(state).rows = CostRows::stages;
+        },
     .still = [](AppState& state) { cost_look(state).last = nullptr; },
     .moved = drag_cost,
     .has_side = [](const AppState&) { return true; },

@@ -34,6 +34,7 @@ void draw_cost_controls(const CostView& view, ControlBar& bar) {
     if (const auto n = bar.choice("sharing", view.sharing_names, view.sharing, tip))
         bar.out.push_back(shared_heads(view.controls.sizes, static_cast<HeadSharing>(*n)));
     bar.field<SetCostPass>(view.controls);
+    bar.field<ShowCostRows>(view.look);
     for (const CostFieldView& field : view.fields) {
         const std::string id = "##" + field.label;
         if (!bar.take(number_width(bar.frame, field.label, std::max<Index>(field.value, 9999))))
@@ -83,7 +84,7 @@ float table_height(const CostView& view, const Frame& frame) {
 void draw_cost_table(const CostView& view, const Box& at, const Frame& frame, Actions& out) {
     Box line{at.low, {at.high.x, at.low.y + frame.px(kTitleRow)}};
     draw_text_in(frame, frame.fonts.small, {line.low.x + frame.px(8), line.low.y}, line.high,
-                 Align::left, frame.theme.muted, "stage");
+                 Align::left, frame.theme.muted, view.rows_title);
     draw_cells(line, frame.fonts.small, frame.theme.muted, frame, view.titles);
     frame.painter.line({line.low.x, line.high.y - 1}, {line.high.x, line.high.y - 1},
                        frame.theme.line, frame.px(1));
