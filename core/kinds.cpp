@@ -194,6 +194,24 @@ Result<void> run_in_place(KindComputed& side, const CallD& call) {
     return {};
 }
 
+constexpr Index kMostSweptKeys = 64;
+constexpr Index kMostSweptPairs = Index{1} << 14;  // of more, only powers of two of keys
+
+/// With 1, 2, … keys up to every key; numbers that the rule cannot have are left out.
+std::vector<MissedWeight> missed_of(KeyRule rule, KeyBudget budget, const HeadScores& scores) {
+    const Index queries = scores.scaled.rows, keys = scores.scaled.columns;
+    std::vector<MissedWeight> missed;
+    for (budget.keys = 1; budget.keys <= std::min(keys, kMostSweptKeys); ++budget.keys) {
+        const bool power = (budget.keys & (budget.keys - 1)) == 0;
+        if (!power && queries > kMostSweptPairs / keys) continue;
+        const auto set = select_keys(rule, budget, scores);
+        if (!set) continue;
+        const SetError error = measure_set(scores, *set, {});
+        if (error.counted > 0) missed.push_back({budget.keys, error.missed, error.worst});
+    }
+    return missed;
+}
+
 /// The sets of the side's rule become its mask.
 Result<void> choose_keys(KindComputed& side, KeyRule rule) {
     if (!side.has_scores())
@@ -213,9 +231,10 @@ Result<void> choose_keys(KindComputed& side, KeyRule rule) {
                             .allowed = allowed,
                             .offset = size.query_offset,
                             .sink = side.kind.sink};
-    const auto set = select_keys(
-        rule, {.keys = side.kind.keys, .block = kKindBlock, .sinks = kKindSinks}, scores);
+    const KeyBudget budget{.keys = side.kind.keys, .block = kKindBlock, .sinks = kKindSinks};
+    const auto set = select_keys(rule, budget, scores);
     if (!set) return tl::unexpected(set.error());
+    side.missed = missed_of(rule, budget, scores);
     side.set = measure_set(scores, *set, side.inputs.v.matrix(0, 0));
     Mask mask(Shape{1, 1, size.tq, size.tk});
     std::ranges::copy(*set, mask.values().begin());

@@ -72,6 +72,12 @@ struct KindsCall {
     std::uint64_t seed = 1;     // of the parameters that a score needs
 };
 
+/// Weight that a rule misses with `keys` keys: the mean of the rows, and the most of one.
+struct MissedWeight {
+    Index keys = 0;
+    double mean = 0.0, most = 0.0;
+};
+
 /// One side. All matrices are [Tq, Tk] or [Tq, d_v], row-major.
 struct KindComputed {
     AttentionKind kind;
@@ -91,6 +97,7 @@ struct KindComputed {
     std::vector<std::uint8_t> allowed;  // 1: i may attend to j
     std::vector<Index> allowed_of_row;  // how many
     SetError set;                       // of a rule against its mask alone; no rows without a rule
+    std::vector<MissedWeight> missed;   // of that rule with other numbers of keys, ascending
     bool has_shares = true;             // no weight is negative, no row sums to more than 1
     std::vector<double> entropy;        // of each row, nats: −Σ a ln a; none without shares
     std::vector<double> evenness;       // H / ln n of the allowed keys; NaN where n < 2

@@ -454,6 +454,19 @@ TEST_CASE("a mask of the top k keys shows the exact weight that each row misses"
     REQUIRE(row != view.rows.end());
     CHECK(row->a == "–");
     CHECK(row->b == "21.5 %");  // (0.1978 + 0.1978 + 0.2483) / 3
+    // With 1 key the row keeps its largest weight, with 3 all of them.
+    REQUIRE(view.missed);
+    CHECK(view.missed_side == KindsSide::b);
+    CHECK(view.missed_keys == 2);
+    const CurveView &mean = view.missed->curves[0], &most = view.missed->curves[1];
+    REQUIRE(mean.x == std::vector<double>{1.0, 2.0, 3.0});
+    const double first[] = {1.0 - kScaled[0][0], 1.0 - kScaled[1][1], 1.0 - kScaled[2][2]};
+    CHECK(mean.y[0] == doctest::Approx((first[0] + first[1] + first[2]) / 3.0).epsilon(1e-10));
+    CHECK(most.y[0] == doctest::Approx(std::max({first[0], first[1], first[2]})).epsilon(1e-10));
+    CHECK(mean.y[1] == doctest::Approx(side.set.missed).epsilon(1e-10));
+    CHECK(most.y[2] == doctest::Approx(0.0));
+    CHECK(view.missed->marker_x == 2.0);
+    CHECK_FALSE(build_kinds_view(kinds_state()).missed);
     CHECK(view.b.text == "scaled dot product · top-k keys, k = 2");
     CHECK(setting_text(view.b.kind, "keys") == "top-k keys, k = 2");
 }

@@ -1,5 +1,6 @@
 #include "app/workspaces/kinds/view.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -293,6 +294,47 @@ void add_times(const AppState& state, std::vector<KindRow>& rows) {
          text(times->a_ms), text(times->b_ms), ""});
 }
 
+/// The curves of the side with a rule, of B where both have one.
+void add_missed(const KindsResult& result, KindsView& view) {
+    view.missed_side = result.b.missed.empty() ? KindsSide::a : KindsSide::b;
+    const KindComputed& side = view.missed_side == KindsSide::b ? result.b : result.a;
+    if (side.missed.size() < 2) return;
+    view.missed_keys = side.kind.keys;
+    PlotView plot;
+    plot.title =
+        fmt::format("Missed weight of {} over k", view.missed_side == KindsSide::b ? "B" : "A");
+    plot.tooltip =
+        "The weight of the exact row outside the k keys that a query reads: the mean of the rows, "
+        "and the largest of one row. Drag to set k.";
+    plot.log_x = false;
+    plot.x_low = 1.0;
+    plot.x_high = static_cast<double>(side.missed.back().keys);
+    plot.x_label = "k";
+    const Index step = std::max<Index>(1, (side.missed.back().keys + 7) / 8);
+    for (Index keys = 1; keys <= side.missed.back().keys; keys += step) {
+        plot.x_ticks.push_back(static_cast<double>(keys));
+        plot.x_tick_labels.push_back(std::to_string(keys));
+    }
+    plot.y_low = 0.0, plot.y_high = 1.0;
+    plot.y_ticks = {0.0, 0.5, 1.0};
+    plot.y_tick_labels = {"0", "50 %", "100 %"};
+    CurveView mean, most;
+    mean.label = "mean", mean.role = Role::first, mean.dashed = false;
+    most.label = "largest", most.role = Role::second, most.dashed = true;
+    for (const MissedWeight& each : side.missed) {
+        mean.x.push_back(static_cast<double>(each.keys)), mean.y.push_back(each.mean);
+        most.x.push_back(static_cast<double>(each.keys)), most.y.push_back(each.most);
+    }
+    plot.curves = {std::move(mean), std::move(most)};
+    const bool inside = side.kind.keys <= side.missed.back().keys;
+    plot.marker_x = static_cast<double>(inside ? side.kind.keys : side.missed.back().keys);
+    for (const double each : {side.set.missed, side.set.worst}) {
+        plot.marker_ys.push_back(each);
+        plot.marker_texts.push_back(percent(each));
+    }
+    view.missed = std::move(plot);
+}
+
 /// Costs are the operations' own counts, of this head.
 std::vector<KindRow> rows_of(const AppState& state, const KindsResult& result) {
     std::vector<KindRow> rows = error_rows(state, result);
@@ -352,6 +394,11 @@ GridView vector_grid(const AppState& state, const std::vector<VectorRow>& rows, 
     return grid;
 }
 
+Index nearest_keys(double keys) {
+    return std::clamp<Index>(static_cast<Index>(std::llround(keys)), 1, kMostWindow);
+}
+Index next_keys(Index keys, int steps) { return std::clamp<Index>(keys + steps, 1, kMostWindow); }
+
 KindsView build_kinds_view(const AppState& state) {
     KindsView view;
     view.missing_data = kinds_missing_data(state);
@@ -372,6 +419,7 @@ KindsView build_kinds_view(const AppState& state) {
         view.difference = difference_grid(state, result);
     view.rows = rows_of(state, result);
     view.outputs = output_grid(state, result);
+    add_missed(result, view);
     return view;
 }
 

@@ -7,6 +7,7 @@
 #include "app/common/grid.h"
 #include "app/common/inspector.h"
 #include "app/common/map/view.h"
+#include "app/common/plot.h"
 #include "app/workspaces/kinds/controls.h"
 #include "core/large/cell.h"
 
@@ -57,9 +58,16 @@ struct KindsView {
     std::vector<KindRow> rows;
     std::vector<MapView> maps;        // A, B, B − A in place of grids that would be too long
     std::optional<GridView> outputs;  // of the selected query: A, B and their difference
+    /// Missed weight over the number of keys, where a side has a rule; the handle sets that side's number.
+    std::optional<PlotView> missed;
+    KindsSide missed_side = KindsSide::b;
+    Index missed_keys = 1;
 };
 
 KindsView build_kinds_view(const AppState& state);
+/// Stops of the handle over the number of keys: whole numbers.
+Index nearest_keys(double keys);
+Index next_keys(Index keys, int steps);
 
 /// A row of O, or of the output, perhaps with ℓ before it.
 struct VectorRow {

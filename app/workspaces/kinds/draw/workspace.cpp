@@ -1,3 +1,4 @@
+#include "app/common/draw/plot.h"
 #include "app/workspaces/kinds/draw/parts.h"
 #include "app/workspaces/kinds/state.h"
 
@@ -6,6 +7,17 @@ namespace {
 
 // Design units.
 constexpr float kRow = 0.44F;  // of the height
+constexpr float kMissed = 0.22F;
+
+void draw_missed(const KindsView& view, const Box& box, const Frame& frame, Actions& out) {
+    const PlotInput input = draw_plot(*view.missed, "missed", box.low, box.high, false, frame);
+    if (input.taken) out.push_back(BeginGesture{});
+    Index to = input.moved_to ? view::nearest_keys(*input.moved_to) : view.missed_keys;
+    if (input.steps != 0) to = view::next_keys(to, input.steps);
+    if (to != view.missed_keys)
+        out.push_back(SetKind{view.missed_side, "keys", std::to_string(to)});
+    if (input.let_go) out.push_back(EndGesture{});
+}
 
 void add_maps(const KindsView& view, const MapLook& look, Parts& parts, const Frame& frame,
               Actions& out) {
@@ -26,6 +38,10 @@ void add_comparison(const KindsView& view, const std::vector<GridView>& grids, c
         {"table", "numbers", [&](const Box& box) { draw_kinds_numbers(view, box, frame); },
          CanvasPart::Where::below, 0.0F,
          [&](ImVec2 space) { return kinds_numbers_height(view, space.x, frame); }});
+    if (view.missed)
+        parts.others.push_back({"missed", "missed weight",
+                                [&](const Box& box) { draw_missed(view, box, frame, out); },
+                                CanvasPart::Where::below, kMissed});
     if (!view.maps.empty()) return add_maps(view, look, parts, frame, out);
     add_matrices(parts, grids, [&](const Box& box, std::size_t n, std::size_t count) {
         draw_kinds(view, std::span(grids).subspan(n, count), n, box, frame, out);
