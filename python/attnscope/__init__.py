@@ -175,7 +175,8 @@ def diff(q: Any, k: Any, v: Any, results: Union[Mapping[str, Any], Any], *, laye
 def verify(kernel: Callable[..., Any], reference_call: _verify.Reference = None, *,
            sizes: Union[None, Mapping[str, Any], Sequence[Mapping[str, int]]] = None, seed: int = 0, arrays: Optional[str] = None,
            dtype: str = "float32", device: str = "cpu", layout: str = "heads-first", tolerance: Optional[float] = None,
-           rtol: Optional[float] = None, path: Optional[Path] = None, raises: bool = False) -> Verification:
+           rtol: Optional[float] = None, path: Optional[Path] = None, raises: bool = False,
+           backward: _verify.Backward = None) -> Verification:
     """Runs a kernel over generated calls and compares each result with the float64 reference.
 
     kernel: a function of q, k and v that returns the context [B, H, Tq, d_v], or results by their keys ("weights", "logsumexp", …). Parameters
@@ -190,11 +191,14 @@ def verify(kernel: Callable[..., Any], reference_call: _verify.Reference = None,
     layout: "tokens-first": q, k, v and the context are [B, T, H, d]
     path: the file for the failing call; by default attnscope-NAME.npz in the current folder
     raises: raises AssertionError in place of returning a result that is not ok
+    backward: whether dQ, dK and dV are compared with the reference's gradients of Σ dO ∘ context, for a generated dO. By default they are if
+        torch's autograd has them; True requires that, False leaves them out. A function of q, k, v and dO that returns dQ, dK and dV is a
+        backward kernel of its own
 
     It stops at the first call that differs, looks for the smallest call with the same fault, and writes that call with the kernel's result to
     a file. Returns a Verification: ok, calls, fault (code, text, remedy, size), path, command."""
     return _verify.verify(kernel, reference_call, sizes=sizes, seed=seed, arrays=arrays, dtype=dtype, device=device, layout=layout,
-                          tolerance=tolerance, rtol=rtol, path=path, raises=raises)
+                          tolerance=tolerance, rtol=rtol, path=path, raises=raises, backward=backward)
 
 
 def record(model: Any, out: Path, *, layers: Any = None, steps: Any = None, heads: Optional[Sequence[int]] = None, dtype: Optional[str] = None,

@@ -19,6 +19,7 @@ from ._program import Note, run
 
 Size = Dict[str, int]
 Reference = Union[Mapping[str, Any], Callable[[Size], Mapping[str, Any]], None]
+Backward = Union[None, bool, Callable[..., Any]]
 
 AXES = ("batch", "heads", "kv_heads", "tq", "tk", "d", "d_v")
 # One query, odd lengths, shared keys, fewer queries than keys and more, several sequences, narrow and wide heads; around tiles of 16 to 128.
@@ -29,7 +30,10 @@ SIZES: Tuple[Tuple[int, ...], ...] = (
 MASKS, BIASES = ("mask", "attn_mask"), ("bias", "attn_bias")  # parameters of a kernel that get the array
 RESULTS = ("scores", "scaled", "weights", "context", "output", "logsumexp")
 SHAPES = {"weights": ("batch", "heads", "tq", "tk"), "scores": ("batch", "heads", "tq", "tk"), "scaled": ("batch", "heads", "tq", "tk"),
-          "context": ("batch", "heads", "tq", "d_v"), "logsumexp": ("batch", "heads", "tq")}
+          "context": ("batch", "heads", "tq", "d_v"), "logsumexp": ("batch", "heads", "tq"), "dQ": ("batch", "heads", "tq", "d"),
+          "dK": ("batch", "kv_heads", "tk", "d"), "dV": ("batch", "kv_heads", "tk", "d_v")}
+GRADIENTS = ("dQ", "dK", "dV")
+OPERANDS = ("Q", "K", "V", "dO")  # [B, H, T, d]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +68,8 @@ class Verification:
     calls: the sizes of the calls that ran, in order; the last one failed if `ok` is false
     fault: None if `ok`
     path: the file with the smallest failing call and the kernel's result; None if `ok`
-    worst: the largest error of the agreeing calls, in units of its tolerance"""
+    worst: the largest error of the agreeing calls, in units of its tolerance
+    backward: whether dQ, dK and dV were compared too"""
 
     name: str
     ok: bool
@@ -72,6 +77,7 @@ class Verification:
     fault: Optional[Fault]
     path: Optional[str]
     worst: float
+    backward: bool = False
 
     @property
     def command(self) -> Optional[str]:
@@ -85,7 +91,8 @@ class Verification:
 
     def __repr__(self) -> str:
         if self.fault is None:
-            return f"verify: {self.name} agrees with the reference in {len(self.calls)} calls; largest error: {self.worst:.2g} of its tolerance"
+            passes = ", forward and backward" if self.backward else ""
+            return f"verify: {self.name} agrees with the reference in {len(self.calls)} calls{passes}; largest error: {self.worst:.2g} of its tolerance"
         fault = self.fault
         lines = [f"verify: {self.name} differs from the reference in call {len(self.calls)}, {_size_text(self.calls[-1])}",
                  f"fault:    {fault.code}: {fault.text}" + (f" ({fault.variant})" if fault.variant else "")]
@@ -166,7 +173,7 @@ def _rounded(values: NDArray[Any], dtype: str) -> NDArray[Any]:
 class _Kernel:
     """The function, and how it is called."""
 
-    def __init__(self, function: Callable[..., Any], arrays: Optional[str], dtype: str, device: str, layout: str) -> None:
+    def __init__(self, function: Callable[..., Any], arrays: Optional[str], dtype: str, device: str, layout: str, backward: Backward) -> None:
         if arrays not in (None, "numpy", "torch"):
             raise ValueError(f"arrays is '{arrays}'; expected 'numpy' or 'torch'")
         if layout not in ("heads-first", "tokens-first"):
@@ -181,6 +188,9 @@ class _Kernel:
             self.torch = torch
         elif dtype == "bfloat16":
             raise ValueError("dtype is bfloat16, which NumPy does not have; expected a kernel of torch tensors: arrays='torch'")
+        if backward is True and self.torch is None:
+            raise ValueError("backward is True, and NumPy has no gradients; expected a function of q, k, v and dO that returns dQ, dK and dV")
+        self.backward, self.differentiated = backward, False
         self.name = re.sub(r"\W+", "_", getattr(function, "__name__", type(function).__name__)).strip("_") or "kernel"
         try:
             self.parameters = set(inspect.signature(function).parameters)
@@ -200,20 +210,47 @@ class _Kernel:
 
     def __call__(self, case: "_Case") -> Dict[str, NDArray[Any]]:
         """The kernel's results by their keys, [B, H, T, d]."""
-        operands = [case.arrays[name] for name in "QKV"]
+        operands = [case.arrays[name] for name in OPERANDS]
         if self.layout == "tokens-first":
             operands = [each.swapaxes(1, 2) for each in operands]
+        q, k, v, upstream = map(self._given, operands)
+        automatic = self.torch is not None and (self.backward is None or self.backward is True)
+        if automatic:
+            q, k, v = (each.requires_grad_(True) for each in (q, k, v))
         beside: Dict[str, Any] = {}
         for names, key in ((MASKS, "mask"), (BIASES, "bias"), (("sinks",), "sinks")):
             parameter = self.takes(names)
             if parameter and key in case.arrays:
                 beside[parameter] = self._given(case.arrays[key])
         beside.update(self._flex(case))
-        made = self.function(*map(self._given, operands), **beside)
+        made = self.function(q, k, v, **beside)
         if isinstance(made, (tuple, list)):
             made = made[0]
-        results = made if isinstance(made, Mapping) else {"context": made}
+        results = dict(made) if isinstance(made, Mapping) else {"context": made}
+        if callable(self.backward):
+            known = inspect.signature(self.backward).parameters
+            found = self.backward(q, k, v, upstream, **{name: values for name, values in beside.items() if name in known})
+            results.update(found if isinstance(found, Mapping) else dict(zip(GRADIENTS, found)))
+        elif automatic:
+            results.update(self._gradients(results.get("context"), (q, k, v), upstream))
+        self.differentiated = self.differentiated or any(key in results for key in GRADIENTS)
         return {key: self._result(key, values, case.size) for key, values in results.items()}
+
+    def _gradients(self, context: Any, operands: Tuple[Any, ...], upstream: Any) -> Dict[str, Any]:
+        """dQ, dK and dV by autograd; {} of a kernel without gradients."""
+        if not getattr(context, "requires_grad", False):
+            if self.backward is True:
+                raise _NoGradient("backward is True, and the kernel's context has no gradient; expected a kernel of torch operations outside no_grad")
+            return {}
+        if context.shape != upstream.shape:
+            return {}  # reported by its shape
+        try:
+            found = self.torch.autograd.grad(context, operands, upstream.to(context.dtype), allow_unused=True)
+        except (NotImplementedError, RuntimeError) as error:
+            if self.backward is True or not re.search("not implemented|not supported|NYI", str(error)):
+                raise
+            return {}
+        return {key: of.new_zeros(of.shape) if each is None else each for key, each, of in zip(GRADIENTS, found, operands)}
 
     def _flex(self, case: "_Case") -> Dict[str, Any]:
         """What FlexAttention takes, if the kernel has such parameters: block_mask of mask_mod, score_mod, enable_gqa, scale."""
@@ -232,10 +269,14 @@ class _Kernel:
         return found
 
     def _result(self, key: str, values: Any, size: Size) -> NDArray[Any]:
-        found = array(values)
-        if key in ("context", "output") and self.layout == "tokens-first" and found.ndim == 4:
+        found = array(values.detach() if hasattr(values, "detach") else values)
+        if key in ("context", "output", *GRADIENTS) and self.layout == "tokens-first" and found.ndim == 4:
             found = found.swapaxes(1, 2)
         return found.astype(numpy.float16) if self.dtype == "float16" and found.dtype.kind == "f" else found
+
+
+class _NoGradient(ValueError):
+    """The gradient that was asked for does not exist."""
 
 
 def _reads_torch(function: Any) -> bool:
@@ -281,14 +322,14 @@ class _Case:
     def smaller(self, size: Size) -> "_Case":
         """The same numbers for fewer tokens, heads, sequences or columns."""
         lengths = {"Q": ("batch", "heads", "tq", "d"), "K": ("batch", "kv_heads", "tk", "d"), "V": ("batch", "kv_heads", "tk", "d_v"),
-                   "mask": ("batch", "heads", "tq", "tk"), "bias": ("batch", "heads", "tq", "tk"), "sinks": ("heads",)}
+                   "dO": ("batch", "heads", "tq", "d_v"), "mask": ("batch", "heads", "tq", "tk"), "bias": ("batch", "heads", "tq", "tk"), "sinks": ("heads",)}
         cut = {name: values[tuple(slice(min(size[axis], length)) for axis, length in zip(lengths[name][-values.ndim:], values.shape))]
                for name, values in self.arrays.items()}
         return _Case(size, cut, self.reference)
 
     def contents(self) -> Arrays:
-        """The arrays of a file that `attnscope diff` reads."""
-        beside = {name: values for name, values in self.arrays.items() if name not in "QKV"}
+        """The arrays of a file that `attnscope diff` reads; dO is that of gradients alone."""
+        beside = {name: values for name, values in self.arrays.items() if name not in OPERANDS}
         return contents(*(self.arrays[name] for name in "QKV"), **beside, **self.options)
 
 
@@ -342,6 +383,7 @@ def _case(size: Size, number: int, kernel: _Kernel, reference: Reference, seed: 
         arrays["bias"] = normal("batch", "heads", "tq", "tk")
     if "sinks" in kernel.parameters:
         arrays["sinks"] = normal("heads")
+    arrays["dO"] = normal("batch", "heads", "tq", "d_v")
     return _Case(size, arrays, reference)
 
 
@@ -372,6 +414,8 @@ class _Judge:
         arrays = case.contents()
         for key, values in results.items():
             arrays[key] = values
+        if any(key in results for key in GRADIENTS):
+            arrays["dO"] = case.arrays["dO"]
         if self.kernel.dtype == "bfloat16":
             options = json.loads(str(arrays["options"])) if "options" in arrays else {}
             options["dtype"] = ",".join(f"{key}=bf16" for key in results)
@@ -383,6 +427,8 @@ class _Judge:
     def __call__(self, case: _Case) -> _Judgement:
         try:
             results = self.kernel(case)
+        except _NoGradient:
+            raise
         except Exception as error:  # whatever a kernel raises is its fault
             return _Judgement(True, ("raised",), text=f"{type(error).__name__}: {error}", error=error)
         for key, values in results.items():
@@ -477,9 +523,9 @@ def _fault(case: _Case, found: _Judgement) -> Fault:
 
 def verify(kernel: Callable[..., Any], reference_call: Reference, *, sizes: Union[None, Mapping[str, Any], Sequence[Mapping[str, int]]],
            seed: int, arrays: Optional[str], dtype: str, device: str, layout: str, tolerance: Optional[float], rtol: Optional[float],
-           path: Optional[Path], raises: bool) -> Verification:
+           path: Optional[Path], raises: bool, backward: Backward) -> Verification:
     """See attnscope.verify()."""
-    called = _Kernel(kernel, arrays, dtype, device, layout)
+    called = _Kernel(kernel, arrays, dtype, device, layout, backward)
     ran: List[Size] = []
     worst = 0.0
     with tempfile.TemporaryDirectory(prefix="attnscope-") as folder:
@@ -496,8 +542,8 @@ def verify(kernel: Callable[..., Any], reference_call: Reference, *, sizes: Unio
             file = os.fspath(path) if path is not None else f"attnscope-{called.name}.npz"
             with open(file, "wb") as out:
                 numpy.savez(out, **judge.file(case, found.results))
-            result = Verification(called.name, False, tuple(ran), _fault(case, found), file, worst)
+            result = Verification(called.name, False, tuple(ran), _fault(case, found), file, worst, called.differentiated)
             if raises:
                 raise AssertionError(repr(result)) from found.error
             return result
-    return Verification(called.name, True, tuple(ran), None, None, worst)
+    return Verification(called.name, True, tuple(ran), None, None, worst, called.differentiated)

@@ -202,6 +202,45 @@ class Verify(Case):
         with self.assertRaisesRegex(ValueError, "bfloat16, which NumPy does not have"):
             self.verify(attention, dtype="bfloat16")
 
+    def test_a_backward_kernel_is_compared_and_its_fault_named_at_the_smallest_call(self):
+        def gradients(q, k, v, d_out, *, row_sum=True, summed=True, scale_of_k=True):
+            """dS = A ∘ (dO Vᵀ − rowsum(dO ∘ O)); dK, dV summed over the query heads that share them."""
+            q, k, v, d_out = (x.astype(numpy.float64) for x in (q, k, v, d_out))
+            times, scale = q.shape[1] // k.shape[1], q.shape[-1] ** -0.5
+            wide_k, wide_v = (numpy.repeat(x, times, axis=1) for x in (k, v))
+            powers = numpy.exp(q @ wide_k.swapaxes(-1, -2) * scale)
+            weights = powers / powers.sum(-1, keepdims=True)
+            d_weights = d_out @ wide_v.swapaxes(-1, -2)
+            of_row = (d_weights * weights).sum(-1, keepdims=True) if row_sum else 0.0
+            d_scores = weights * (d_weights - of_row) * scale
+            shared = lambda x: x.reshape(x.shape[0], k.shape[1], times, *x.shape[2:])
+            joined = lambda x: shared(x).sum(2) if summed else shared(x)[:, :, 0]
+            d_k = joined(d_scores.swapaxes(-1, -2) @ q) / (1.0 if scale_of_k else scale)
+            return d_scores @ wide_k, d_k, joined(weights.swapaxes(-1, -2) @ d_out)
+
+        plain = lambda q, k, v: attention(q, k, v)  # takes no other array
+        right = self.verify(plain, backward=gradients)
+        self.assertTrue(right.ok and right.backward, repr(right))
+        self.assertIn("in 14 calls, forward and backward", repr(right))
+        self.assertFalse(self.verify(plain, sizes=FEW).backward)
+        for wrong, code, size in (({"row_sum": False}, "backward_row_sum", {"tq": 1, "heads": 1, "batch": 1}),
+                                  ({"summed": False}, "backward_groups", {"tq": 1, "heads": 2, "kv_heads": 1, "batch": 1}),
+                                  ({"scale_of_k": False}, "backward_scale", {"tq": 1, "tk": 2, "heads": 1, "batch": 1})):
+            with self.subTest(code):
+                found = self.verify(plain, backward=functools.partial(gradients, **wrong))
+                self.assertIn(code, found.fault.codes, repr(found))
+                self.assertEqual({axis: found.fault.size[axis] for axis in size}, size, repr(found))
+                with numpy.load(found.path) as file:
+                    self.assertLessEqual({"Q", "K", "V", "dO", "context", "dQ", "dK", "dV"}, set(file.files))
+        noisy = lambda q, k, v, d: [x + 0.5 if n == 1 else x for n, x in enumerate(gradients(q, k, v, d))]
+        found = self.verify(plain, backward=noisy)
+        self.assertFalse(found.ok)
+        self.assertEqual({row["array"] for row in found.fault.report["arrays"] if row["errors"]["beyond"]}, {"d_k"}, repr(found))
+        self.assertEqual((found.fault.size["tq"], found.fault.size["heads"], found.fault.size["batch"]), (1, 1, 1))
+        self.assertTrue(self.verify(plain, backward=False, sizes=FEW).ok)
+        with self.assertRaisesRegex(ValueError, "backward is True, and NumPy has no gradients"):
+            self.verify(plain, backward=True)
+
     def test_it_raises_only_if_asked(self):
         with self.assertRaisesRegex(AssertionError, "fault:    scale"):
             self.verify(lambda q, k, v: attention(q, k, v, scale=1.0), raises=True)
