@@ -40,6 +40,7 @@ class Call:
 
     def __init__(self):
         self.arrays, self.options, self.kinds, self.grad = {}, {}, set(), False
+        self.sections = None  # of RoPE: the section of each column pair, and whether each has frequencies of its own
 
     def save(self, path):
         np.savez(path, options=np.array(json.dumps(self.options)), **self.arrays)
@@ -159,6 +160,49 @@ def draw_positions(rng, call, n):
         call.options["query-offset"] = pick(rng, (1, 3, 17, n["Tk"], 1000, 100_000))
 
 
+def draw_sections(rng, call, n):
+    """Positions of every token on two or three axes, and each axis turns a part of the column pairs."""
+    pairs = call.options.get("rope-dims", n["d_k"]) // 2
+    count = pick(rng, (2, 3))
+    if pairs < count:
+        return
+    kind = pick(rng, ("sections", "2d", "interleaved"))
+    if kind == "2d":
+        if pairs % 2:
+            return
+        count, own = 2, True
+        section = np.repeat([0, 1], pairs // 2)
+        call.options["rope-sections"] = "2d"
+    else:
+        own = False
+        cuts = np.sort(rng.choice(np.arange(1, pairs), count - 1, replace=False))
+        sizes = np.diff([0, *cuts, pairs])
+        section = np.repeat(np.arange(count), sizes)
+        if kind == "interleaved":
+            section = np.zeros(pairs, int)
+            for s in range(1, count):
+                section[s : count * sizes[s] : count] = s
+        call.options["rope-sections"] = ("interleaved," if kind == "interleaved" else "") + ",".join(map(str, sizes))
+    call.sections = section, own
+    both = [("q_positions", "Tq"), ("k_positions", "Tk")]
+    for name, t in both if n["Tq"] != n["Tk"] else [("positions", "Tq")]:
+        call.arrays[name] = rng.integers(0, 50, (count, n[t])).astype(np.int64)
+    call.kinds.add(f"rope-sections {kind}")
+
+
+def draw_more(rng, call, n):
+    """Drawn after everything else, so that the rest of a seed's call stays the same."""
+    if "rope" in call.options and "rope-scaling" not in call.options and chance(rng, 0.25):
+        call.kinds.add("rope-scaling proportional")
+        call.options["rope-scaling"] = f"proportional,{pick(rng, (1, 4))},{pick(rng, (0.25, 0.5, 1.0))}"
+    elif "rope" in call.options and "rope-scaling" not in call.options and "query-offset" not in call.options and chance(rng, 0.4):
+        draw_sections(rng, call, n)
+    if "causal" in call.options and "bias" not in call.arrays and chance(rng, 0.3):
+        call.kinds.add("log_f")
+        shape = pick(rng, ((n["Tk"],), (n["H"], n["Tk"]), (n["B"], n["H"], n["Tk"])))
+        call.arrays["log_f"] = -np.abs(numbers(rng, *shape, size=0.3))
+
+
 def draw_broadcast(rng, n):
     full = [n["B"], n["H"], n["Tq"], n["Tk"]]
     if chance(rng, 0.3):
@@ -274,6 +318,7 @@ def draw_call(seed, number):
     draw_extremes(rng, call, n)
     draw_gradient(rng, call, n)
     draw_norm(rng, call, n)
+    draw_more(rng, call, n)
     for axis in ("Tq", "Tk"):
         if n[axis] == 1:
             call.kinds.add(f"{axis} = 1")
@@ -351,12 +396,16 @@ def over_group(x, kv_heads):
     return summed(x.reshaped(lambda m: m.reshape(b, kv_heads, h // kv_heads, t, d)), (2,)).reshaped(lambda m: m[:, :, 0])
 
 
-def frequencies(options, d_k):
+def frequencies(options, d_k, sections=None):
     dims = options.get("rope-dims", d_k)
     omega = options.get("rope-base", 10000.0) ** (-2.0 * np.arange(dims // 2) / dims)
+    if sections is not None and sections[1]:  # half of the pairs each
+        omega = np.tile(options.get("rope-base", 10000.0) ** (-4.0 * np.arange(dims // 4) / dims), 2)
     scaling = options.get("rope-scaling", "").split(",")
     if scaling[0] == "linear":
         omega = omega / float(scaling[1])
+    if scaling[0] == "proportional":
+        omega = np.where(np.arange(dims // 2) < int(float(scaling[2]) * (dims // 2)), omega / float(scaling[1]), 0.0)
     if scaling[0] == "llama3":
         factor, low, high, length = map(float, scaling[1:])
         turns = length * omega / (2 * np.pi)
@@ -365,15 +414,17 @@ def frequencies(options, d_k):
     return omega
 
 
-def rotated(x, positions, options, sign=1.0):
+def rotated(x, positions, options, sign=1.0, sections=None):
     if "rope" not in options:
         return x
-    omega = frequencies(options, x.value.shape[-1])
+    omega = frequencies(options, x.value.shape[-1], sections)
     pairs = len(omega)
     columns = np.arange(2 * pairs)
     first, second = (columns[::2], columns[1::2]) if options["rope"] == "interleaved" else (columns[:pairs], columns[pairs:])
-    angle = positions[:, None] * omega
+    angle = positions[:, None] * omega if sections is None else positions[sections[0]].T * omega
     c, s = np.cos(angle), sign * np.sin(angle)
+    if sections is not None:  # tables of float32
+        c, s = c.astype(np.float32).astype(np.float64), s.astype(np.float32).astype(np.float64)
     value, error = x.value.copy(), np.array(x.error)
     a, b = x.value[..., first], x.value[..., second]
     e = np.hypot(x.error[..., first], x.error[..., second]) + 6 * U * np.hypot(a, b) + LEAST
@@ -459,6 +510,11 @@ class Exact:
         bottom = self.o.get("causal") == "bottom-right"
         self.offset = self.o.get("query-offset", n["Tk"] - n["Tq"] if bottom else 0)
         self.positions = {"q": np.arange(n["Tq"]) + self.offset, "k": np.arange(n["Tk"])}
+        self.turns = self.positions
+        if call.sections is not None:
+            self.turns = {side: call.arrays[f"{side}_positions" if n["Tq"] != n["Tk"] else "positions"] for side in "qk"}
+        if "log_f" in call.arrays:
+            self.a["bias"] = Bounded(self.forgetting().astype(np.float32))
         self.allowed = allowed_pairs(call, n, self.offset)
         self.empty = ~self.allowed.any(axis=-1, keepdims=True) & ("sinks" not in self.a)
         self.contributes = self.allowed | (self.empty & (self.o.get("empty-rows") == "nan"))
@@ -469,6 +525,13 @@ class Exact:
     def put(self, name, x):
         self.stages[name] = x
         return x
+
+    def forgetting(self):
+        """Sums of log f over the tokens after key j up to the query's position, [.., Tq, Tk]."""
+        log_f = self.call.arrays["log_f"].astype(np.float64)
+        p, j, length = self.positions["q"][:, None], self.positions["k"][None], np.arange(self.n["Tk"])
+        after = (length > j[..., None]) & (length <= p[..., None])
+        return np.einsum("...l,ijl->...ij", log_f, after.astype(np.float64))
 
     # -- forward
 
@@ -485,7 +548,7 @@ class Exact:
         before = [self.stages[name] for name in "qk"]
         if "qk-norm" in self.o:
             before = [self.norm(name) for name in "qk"]
-        q, k = (rotated(x, self.positions[name], self.o) for x, name in zip(before, "qk"))
+        q, k = (rotated(x, self.turns[name], self.o, 1.0, self.call.sections) for x, name in zip(before, "qk"))
         if "rope" in self.o:
             self.put("q_rot", q), self.put("k_rot", k)
         return q, k
@@ -699,7 +762,7 @@ class Exact:
         e = d_b.error * (slope.value + slope.error) + np.abs(d_b.value) * slope.error
         d_s = Bounded(d_b.value * slope.value, e).rounded(2)
         self.put("d_scaled", d_s)
-        if "bias" in self.a:
+        if "bias" in self.a and "log_f" not in self.a:
             shape = self.a["bias"].value.shape
             full = (1,) * (4 - len(shape)) + shape
             axes = tuple(axis for axis in range(4) if full[axis] == 1)
@@ -710,7 +773,7 @@ class Exact:
         d_q, d_k = self.score_backward(d_scores)
         if "rope" in self.o:
             self.put("d_q_rot", d_q), self.put("d_k_rot", d_k)
-        d_q, d_k = (rotated(d, self.positions[name], self.o, -1.0) for name, d in (("q", d_q), ("k", d_k)))
+        d_q, d_k = (rotated(d, self.turns[name], self.o, -1.0, self.call.sections) for name, d in (("q", d_q), ("k", d_k)))
         if "qk-norm" in self.o:
             self.put("d_q_norm", d_q), self.put("d_k_norm", d_k)
             d_q, d_k = self.norm_backward("q", d_q), self.norm_backward("k", d_k)
