@@ -177,13 +177,23 @@ void clear_notes(const Listing& listing, ResultFile& file) {
     std::erase(file.notes, substitute_note(listing, file.path));
 }
 
+/// The gate of operation `gated`, which must be in the file.
+Tensor given_gate(const std::string& path, const TensorFile& read) {
+    if (read.fresh_params)
+        throw bad_input(fmt::format(
+            "{}: operation is gated, but gate is missing; expected gate [B, H, Tq, d_v]", path));
+    return read.operation_params.front().tensors.front();
+}
+
 void read_call_inputs(const std::string& path, const OptionValues& given, const Listing& listing,
                       Index layer, ResultFile& file) {
     auto read = read_layer(path, given, listing.numbered ? layer : kOnlyLayer, Values::optional,
                            Stored::ignored);
-    if (read.operation)
-        throw bad_input(fmt::format("{}: operation is {}; diff supports only softmax attention",
-                                    file.path, info(read.operation->operation).key));
+    if (read.operation && read.operation->operation != Operation::gated)
+        throw bad_input(
+            fmt::format("{}: operation is {}; diff supports softmax attention, and gated",
+                        file.path, info(read.operation->operation).key));
+    if (read.operation) file.gate = given_gate(file.path, read);
     file.inputs = std::move(read.layers.front());
     file.upstream = std::move(read.upstreams.front());
     file.spec = std::move(read.spec);

@@ -149,9 +149,10 @@ class Analysis {
         bounds.logsumexp.absolute = e(Stage::masked) + sum(keys) + 4.0 * u_ * (1.0 + largest);
     }
 
-    // context = Ã V; Y = concat(heads) W_O + b_O
-    void mix(double v, double retained, Index keys, const TensorD& w_o, const TensorD& b_o) {
-        e(Stage::context) = retained * (v * (e_weight_ + sum(keys)) + e(Stage::v));
+    // context = Ã V, times a gate that is at most `open`; Y = concat(heads) W_O + b_O
+    void mix(double v, double retained, double open, Index keys, const TensorD& w_o,
+             const TensorD& b_o) {
+        e(Stage::context) = open * retained * (v * (e_weight_ + sum(keys)) + e(Stage::v));
         e(Stage::output) = e(Stage::context);
         if (w_o.empty()) return;
         const Index joined = w_o.shape().t;
@@ -183,7 +184,8 @@ TensorD row_norms(const TensorD& tensor) {
 /// How far each entry of context, and logsumexp of each row, may be off. An error e_j of logit j moves context_c by
 /// a_j (keep_j v_jc − context_c) e_j and logsumexp by a_j e_j. Roundings of the products are independent of one another: their
 /// errors add up as the root of their squares; kSpread times that is allowed. Those of q, k and of a factor are shared by the keys
-/// of a row: their errors add up. e_v and roundoff · (2 + 2√n) of the magnitudes of the sum Σ ã v come on top.
+/// of a row: their errors add up. e_v and roundoff · (2 + 2√n) of the magnitudes of the sum Σ ã v come on top. A gate multiplies all of
+/// that by its factor, or by that of the planted stages where it is larger, and is rounded itself.
 /// A dot product of d terms is off by u √Σ s_c² of its partial sums s_c: those are √Σ (q_c k_c)² where signs are mixed, and grow to
 /// the product itself where they are not.
 class EntryBounds {
@@ -289,9 +291,39 @@ class EntryBounds {
         return kSpread * std::sqrt(squares) + sum + sum_keys_ + 4.0 * u_ * size;
     }
 
+    /// A V of the row: its context without a gate.
+    std::vector<double> means(Index b, Index h, Index i) const {
+        const auto context = t_[Stage::context].matrix(b, h).row(i);
+        std::vector<double> made(context.begin(), context.end());
+        if (subject_.gate.empty()) return made;
+        std::ranges::fill(made, 0.0);
+        const Index g = h / (subject_.size.heads / subject_.size.kv_heads);
+        const Stage last = stage_or_source(Stage::dropped, subject_.spec);
+        for (Index j = 0; j < subject_.size.tk; ++j) {
+            const double retained = finite_or_zero(t_[last](b, h, i, j));
+            for (std::size_t c = 0; c < made.size(); ++c)
+                made[c] += retained * finite_or_zero(t_[Stage::v](b, g, j, static_cast<Index>(c)));
+        }
+        return made;
+    }
+
+    void pass_gate(Index b, Index h, Index i, const std::vector<double>& mean,
+                   std::span<double> entries) const {
+        if (subject_.gate.empty()) return;
+        const auto gate = subject_.gate.matrix(b, h).row(i);
+        const auto context = t_[Stage::context].matrix(b, h).row(i);
+        for (std::size_t c = 0; c < entries.size(); ++c) {
+            const double shown = std::abs(finite_or_zero(context[c])),
+                         most = std::max(1.0, std::abs(gate[c]));
+            const double open = mean[c] == 0.0 ? most : std::min(shown / std::abs(mean[c]), most);
+            entries[c] = std::max(open, sigmoid(gate[c])) * entries[c] + 8.0 * u_ * shown;
+        }
+    }
+
     void fill_context(Index b, Index h, Index i, std::span<double> entries) const {
         const Index g = h / (subject_.size.heads / subject_.size.kv_heads);
         const Stage last = stage_or_source(Stage::dropped, subject_.spec);
+        const std::vector<double> mean = means(b, h, i);
         std::vector<double> squares(entries.size());
         for (Index j = 0; j < subject_.size.tk; ++j) {
             const double a = weight(b, h, i, j), retained = finite_or_zero(t_[last](b, h, i, j));
@@ -299,8 +331,7 @@ class EntryBounds {
             for (std::size_t c = 0; c < entries.size(); ++c) {
                 const auto column = static_cast<Index>(c);
                 const double v = finite_or_zero(t_[Stage::v](b, g, j, column));
-                const double slope = std::abs(
-                    retained * v - a * finite_or_zero(t_[Stage::context](b, h, i, column)));
+                const double slope = std::abs(retained * v - a * finite_or_zero(mean[c]));
                 squares[c] += slope * slope * own_[j] * own_[j];
                 entries[c] += slope * shared_[j] + sum_keys_ * std::abs(retained * v) +
                               std::abs(retained) * largest(Stage::v);
@@ -308,6 +339,7 @@ class EntryBounds {
         }
         for (std::size_t c = 0; c < entries.size(); ++c)
             entries[c] += kSpread * std::sqrt(squares[c]) + std::numeric_limits<float>::min();
+        pass_gate(b, h, i, mean, entries);
     }
 
     // Y = concat(heads) W_O + b_O
@@ -417,7 +449,7 @@ Tolerance format_tolerance(const TensorD& expected, FloatFormat format) {
 }
 
 Bounds forward_bounds(const Subject& subject, const TraceD& stages, double roundoff) {
-    const auto& [in, spec, size, allowed, reference, serving] = subject;
+    const auto& [in, spec, size, allowed, reference, serving, screen, gate] = subject;
     const double factor = std::abs(score_factor(spec, size.d_k));
     const double retained = 1.0 / (1.0 - spec.active_dropout());
     Analysis analysis(stages, roundoff);
@@ -434,8 +466,8 @@ Bounds forward_bounds(const Subject& subject, const TraceD& stages, double round
     const double bias = spec.mask.bias ? largest_finite(cast<double>(spec.mask.bias->values)) : 0.0;
     analysis.softmax(std::max(factor, grown), scaled + bias, spec.softcap.value_or(0.0),
                      largest_finite(in.params[Param::sinks]), size.tk);
-    analysis.mix(largest_finite(stages[Stage::v]), retained, size.tk, in.params[Param::w_o],
-                 in.params[Param::b_o]);
+    analysis.mix(largest_finite(stages[Stage::v]), retained, std::max(1.0, largest_finite(gate)),
+                 size.tk, in.params[Param::w_o], in.params[Param::b_o]);
     Bounds bounds = analysis.bounds;
     EntryBounds(subject, stages, analysis, std::max(factor, grown), roundoff).tighten(bounds);
     return bounds;

@@ -17,6 +17,9 @@ struct Measured {
     std::vector<Errors> stages;
 };
 
+/// With this number of pairs or more, a fault is tried on a sample of the rows first.
+constexpr Index kScreenedPairs = Index{1} << 16;
+
 double largest(const TensorD& tensor) {
     const double most = largest_finite(tensor);
     return most > 0.0 ? most : 1.0;
@@ -86,6 +89,10 @@ class Trials {
             fault.plant({subject_, compared_.shown, compared_.backward},
                         [&](std::string variant, TraceD planted) {
                             ++tried;
+                            if (subject_.screen && is_rejected(planted)) {
+                                outcome.tried = true;
+                                return true;
+                            }
                             if (forward) planted = compared_.of(std::move(planted));
                             return consider(std::move(variant), std::move(planted), outcome);
                         });
@@ -197,8 +204,13 @@ double Outcome::factor() const {
     return before > 0.0 ? std::numeric_limits<double>::infinity() : 1.0;
 }
 
-Diagnosis diagnose(const Subject& subject, const Results& results, const BoundsOf& bounds,
+Diagnosis diagnose(const Subject& whole, const Results& results, const BoundsOf& bounds,
                    const RunControl& control) {
+    Subject subject = whole;
+    if (subject.allowed.count() >= kScreenedPairs) {
+        auto rows = std::make_shared<const RowSample>(subject.reference, subject.size, results);
+        if (!rows->rows().empty()) subject.screen = std::move(rows);
+    }
     const auto as_it_is = [](TraceD planted) { return planted; };
     return diagnose_by(
         Trials(subject, {results, subject.reference, shared_stages, as_it_is, results}, bounds),

@@ -130,6 +130,12 @@ constexpr auto kFaults = std::to_array<Fault>({
     {"code_scale", "the scale of codes is ignored, another one's, or applied twice",
      "number = code · scale, by the scale of its own tensor, head, token or block, once",
      "a common mistake of serving kernels", wrong_code_scale},
+    {"qk_norm", "QK-norm, or a part of it, is ignored or applied wrongly",
+     "divide each head's query and key by √(mean x² + ε), then multiply by its own weights, before RoPE",
+     "a common mistake of serving kernels", wrong_qk_norm},
+    {"gate", "the gate of the context is ignored or applied wrongly",
+     "multiply A V of each head and query by the sigmoid of its own gate once", "a common mistake of serving kernels",
+     wrong_gate},
     {"low_precision", "a part is computed in a short format",
      "accumulate in float32, and compare with a tolerance of the format", "a common mistake", low_precision},
 });

@@ -114,6 +114,9 @@ Reason wrong_sequence_length(const Trial& trial, const Take& take);
 Reason wrong_sequence_start(const Trial& trial, const Take& take);
 Reason wrong_code_scale(const Trial& trial, const Take& take);
 
+Reason wrong_qk_norm(const Trial& trial, const Take& take);
+Reason wrong_gate(const Trial& trial, const Take& take);
+
 Reason active_dropout(const Trial& trial, const Take& take);
 Reason unscaled_dropout(const Trial& trial, const Take& take);
 Reason low_precision(const Trial& trial, const Take& take);
@@ -135,6 +138,13 @@ Reason untransposed_gradients(const Trial& trial, const Take& take);
 
 /// Every stage as an eager kernel gives it whose every array is of the format.
 TraceD in_short_format(const Subject& subject, FloatFormat format);
+
+/// Rows of Stage::q or Stage::k after the call's RoPE, and after its QK-norm and RoPE; without them as they are.
+TensorD turned_operand(const Subject& subject, Stage stage, const TensorD& rows);
+TensorD whole_operand(const Subject& subject, Stage stage, const TensorD& rows);
+
+/// The first where the positions of each sequence of a serving call begin at 0, which the padded call's do not.
+TensorD turned_from_origin(const Subject& subject, Stage stage, const TensorD& rows);
 
 /// The raw scores [B,H,Tq,Tk] of operands that are already rotated: q [B,H,Tq,d_k], k [B,Hkv or H,Tk,d_k].
 TensorD scores_of(const Subject& subject, const TensorD& q, const TensorD& k);

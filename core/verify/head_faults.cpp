@@ -116,21 +116,6 @@ constexpr GroupMode kGroups[] = {
      [](Index, const Dimensions& n) { return n.kv_heads - 1; }},
 };
 
-/// K of query head h in the place of its own group's: [B,H,Tk,d].
-TensorD expanded(const TensorD& k, const Dimensions& size,
-                 const std::function<Place(Index b, Index h)>& source) {
-    TensorD made(Shape{k.shape().b, size.heads, k.shape().t, k.shape().d});
-    for (Index b = 0; b < size.batch; ++b)
-        for (Index h = 0; h < size.heads; ++h) {
-            const auto [from_b, g] = source(b, h);
-            for (Index t = 0; t < k.shape().t; ++t) {
-                end_if_stopped();
-                std::ranges::copy(k.matrix(from_b, g).row(t), made.matrix(b, h).row(t).begin());
-            }
-        }
-    return made;
-}
-
 enum class Taken { both, keys, values };
 constexpr std::pair<Taken, std::string_view> kTaken[] = {
     {Taken::both, "K and V"}, {Taken::keys, "K alone"}, {Taken::values, "V alone"}};
@@ -139,12 +124,9 @@ TraceD with_groups(const Subject& subject, const std::function<Place(Index b, In
                    Taken taken) {
     Replay replay = replay_of(subject);
     if (taken != Taken::values)
-        replay.scores = scores_of(subject, operand(subject, Stage::q_rot),
-                                  expanded(operand(subject, Stage::k_rot), subject.size, source));
-    if (taken != Taken::keys) {
-        replay.v = expanded(subject.reference[Stage::v], subject.size, source);
-        for (Index h = 0; h < subject.size.heads; ++h) replay.value_head[h] = h;
-    }
+        set_scores(subject, operand(subject, Stage::q_rot), operand(subject, Stage::k_rot), replay,
+                   source);
+    if (taken != Taken::keys) replay.value_place = source;
     replay.right_weights = taken == Taken::values;
     return run(subject, replay);
 }
@@ -241,7 +223,7 @@ Reason swapped_layout(const Trial& trial, const Take& take) {
     in.q = swapped(subject.inputs.q), in.k = swapped(subject.inputs.k);
     in.v = swapped(subject.inputs.v);
     for (const ParamInfo& param : param_table())
-        if (param.use == ParamUse::score)
+        if (param.use == ParamUse::score || param.use == ParamUse::norm)
             in.params[param.param] = subject.inputs.params[param.param];
     AttentionSpec spec = subject.spec;
     spec.heads = in.q.shape().h;
@@ -251,6 +233,7 @@ Reason swapped_layout(const Trial& trial, const Take& take) {
     TraceD planted = subject.reference;
     planted[Stage::context] = swapped((*made)[Stage::context]);
     planted[Stage::output] = join_heads(subject.inputs, subject.size, planted[Stage::context]);
+    open_gate(subject, planted);
     take("Q, K and V are [B,T,H,d]", std::move(planted));
     return {};
 }

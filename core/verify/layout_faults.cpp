@@ -89,7 +89,9 @@ std::optional<TraceD> attend_on(const Subject& subject, std::array<TensorD, 3> q
             in.params[param.param] = subject.inputs.params[param.param];
     AttentionSpec spec = subject.spec;
     auto made = attend_exact(in, spec);
-    return made ? std::optional(*std::move(made)) : std::nullopt;
+    if (!made) return std::nullopt;
+    open_gate(subject, *made);
+    return *std::move(made);
 }
 
 }  // namespace
@@ -99,8 +101,8 @@ Reason tiled_groups(const Trial& trial, const Take& take) {
     if (Reason none = grouped_reason(subject.size); !none.empty()) return none;
     const std::vector<Index> tiled = tiled_heads(subject.size);
     Replay replay = replay_of(subject);
-    replay.scores = scores_of(subject, operand(subject, Stage::q_rot),
-                              picked(operand(subject, Stage::k_rot), tiled));
+    set_scores(subject, operand(subject, Stage::q_rot), operand(subject, Stage::k_rot), replay,
+               [&](Index b, Index h) { return std::pair(b, tiled[static_cast<std::size_t>(h)]); });
     replay.value_head = tiled;
     if (!take("head h takes key/value head h mod Hkv instead of h / (H / Hkv)",
               run(subject, replay)))

@@ -21,8 +21,9 @@ namespace {
 /// The stages with these operands in the place of the rotated ones.
 TraceD with_rotated(const Subject& subject, TensorD q, TensorD k) {
     Replay replay = replay_of(subject);
-    replay.scores = scores_of(subject, q, k);
+    set_scores(subject, q, k, replay);
     TraceD planted = run(subject, replay);
+    if (is_rejected(planted)) return planted;
     planted[Stage::q_rot] = std::move(q);
     planted[Stage::k_rot] = std::move(k);
     return planted;
@@ -64,7 +65,6 @@ constexpr Coarse kCoarse[] = {
     {"cosine and sine", false, false, false, true},
 };
 
-/// Of the reference.
 /// The rows that RoPE turns: of Stage::q or Stage::k, after QK-norm where there is one.
 const TensorD& turned_rows(const Subject& subject, Stage stage) {
     return operand(subject, stage == Stage::q ? Stage::q_norm : Stage::k_norm);
@@ -202,12 +202,28 @@ TensorD scores_of(const Subject& subject, const TensorD& q, const TensorD& k) {
     return std::move(trace[Stage::scores]);
 }
 
+TensorD turned_from_origin(const Subject& subject, Stage stage, const TensorD& rows) {
+    if (!subject.spec.rope) return rows;
+    const Rope& rope = *subject.spec.rope;
+    const Index dims = rope.dims.value_or(subject.size.d_k);
+    const Index offset = stage == Stage::q ? subject.size.query_offset : 0;
+    return turned(rope, rows, [&](Index b, Index t, Index c) {
+        if (rope.tables) {
+            const RotaryTurn turn = right_turn(subject, stage, {b, t, c});
+            return std::pair(turn.cosine, turn.sine);
+        }
+        const double angle =
+            static_cast<double>(t + offset - origin_of(subject, b)) * rope_frequency(rope, c, dims);
+        return std::pair(std::cos(angle), std::sin(angle));
+    });
+}
+
 /// q and k turned by angles of a position and column pair.
 using AngleOf = std::function<double(Rotated side, Index b, Index p, Index c)>;
 TraceD with_angles(const Subject& subject, const Rope& rope, const AngleOf& angle) {
     const auto turn = [&](Stage stage, Rotated side) {
         const Index offset = side == Rotated::queries ? subject.size.query_offset : 0;
-        return turned(rope, subject.reference[stage], [&](Index b, Index t, Index c) {
+        return turned(rope, turned_rows(subject, stage), [&](Index b, Index t, Index c) {
             const double by = angle(side, b, t + offset - origin_of(subject, b), c);
             return std::pair(std::cos(by), std::sin(by));
         });
@@ -220,13 +236,11 @@ Reason ignored_rope_option(const Trial& trial, const Take& take) {
     if (!subject.spec.rope) return "the call has no RoPE";
     const TraceD& t = subject.reference;
     const Rope& rope = *subject.spec.rope;
-    if (!take("neither queries nor keys are turned",
-              with_rotated(subject, t[Stage::q], t[Stage::k])))
-        return {};
+    const TensorD &q = turned_rows(subject, Stage::q), &k = turned_rows(subject, Stage::k);
+    if (!take("neither queries nor keys are turned", with_rotated(subject, q, k))) return {};
     if (rope.tables) {
-        if (!take("queries are not turned", with_rotated(subject, t[Stage::q], t[Stage::k_rot])))
-            return {};
-        take("keys are not turned", with_rotated(subject, t[Stage::q_rot], t[Stage::k]));
+        if (!take("queries are not turned", with_rotated(subject, q, t[Stage::k_rot]))) return {};
+        take("keys are not turned", with_rotated(subject, t[Stage::q_rot], k));
         return {};
     }
     const Index width = subject.size.d_k, dims = rope.dims.value_or(width);
@@ -331,7 +345,7 @@ Reason wrong_rope_pairs(const Trial& trial, const Take& take) {
     Rope other = *subject.spec.rope;
     other.pairs = half ? RopePairs::interleaved : RopePairs::half;
     const auto turn = [&](Stage stage) {
-        return turned(other, subject.reference[stage], [&](Index b, Index t, Index c) {
+        return turned(other, turned_rows(subject, stage), [&](Index b, Index t, Index c) {
             const RotaryTurn right = right_turn(subject, stage, {b, t, c});
             return std::pair(right.cosine, right.sine);
         });

@@ -14,9 +14,26 @@
 #include "core/kernels/weighted_rows.h"
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
+#include "core/stop.h"
+#include "core/verify/faults.h"
 
 namespace attn::verify {
 namespace {
+
+/// K of every query head, [B,H,Tk,d].
+TensorD expanded(const TensorD& k, const Dimensions& size, const HeadPlace& place) {
+    TensorD made(Shape{size.batch, size.heads, k.shape().t, k.shape().d});
+    for (Index b = 0; b < size.batch; ++b)
+        for (Index h = 0; h < size.heads; ++h) {
+            const auto [from_b, from_h] = place(b, h);
+            for (Index t = 0; t < k.shape().t; ++t) {
+                end_if_stopped();
+                std::ranges::copy(k.matrix(from_b, from_h).row(t),
+                                  made.matrix(b, h).row(t).begin());
+            }
+        }
+    return made;
+}
 
 /// One set of logits that a softmax makes weights of: cells of [B,H,Tq,Tk], `step` entries from one to the next.
 struct Line {
@@ -30,9 +47,24 @@ class Runner {
     Runner(const Subject& subject, const Replay& r)
         : subject_(subject), r_(r), t_(subject.reference) {}
 
+    /// Whether the results are near in the rows of the sample. A softmax over other axes, or heads that are joined otherwise, are not looked at.
+    bool comes_near(const RowSample& sample) const {
+        if (r_.over != SoftmaxOver::keys || r_.merge != Merge::transposed) return true;
+        double after = 0.0;
+        for (const RowPlace& at : sample.rows()) {
+            end_if_stopped();
+            const OneRow row = one_row(at);
+            after += sample.error(at, row.weights, row.context, row.logsumexp);
+            if (after > sample.near()) return false;
+        }
+        return true;
+    }
+
     TraceD run() {
         if (!r_.right_weights) {
-            t_[Stage::scores] = r_.scores;
+            t_[Stage::scores] = r_.scores.empty() ? dot_products() : r_.scores;
+            if (r_.round_scores)
+                t_[Stage::scores] = rounded_to(*r_.round_scores, std::move(t_[Stage::scores]));
             fill_logits();
             fill_weights();
         }
@@ -43,6 +75,112 @@ class Runner {
 
   private:
     const Dimensions& size() const { return subject_.size; }
+    std::pair<Index, Index> keys_of(Index b, Index h) const {
+        if (r_.key_place) return r_.key_place(b, h);
+        return {b, h / (size().heads / r_.k.shape().h)};
+    }
+    std::pair<Index, Index> values_of(Index b, Index h) const {
+        return r_.value_place ? r_.value_place(b, h) : std::pair(b, r_.value_head[h]);
+    }
+
+    // ---- a row by itself
+
+    struct OneRow {
+        std::vector<double> weights, context;
+        double logsumexp = kMinusInfinity;
+    };
+    OneRow one_row(const RowPlace& at) const {
+        OneRow row;
+        const auto [b, h, i] = at;
+        const TraceD& t = subject_.reference;
+        if (r_.right_weights) {
+            const auto weights = t[Stage::weights].matrix(b, h).row(i);
+            row.weights.assign(weights.begin(), weights.end());
+            row.logsumexp = t.logsumexp(b, h, i, 0);
+        } else {
+            weigh(at, row);
+        }
+        std::vector<double> mixing = row.weights;
+        for (std::size_t j = 0; j < mixing.size(); ++j) {
+            if (!r_.dropout.empty()) mixing[j] *= r_.dropout(b, h, i, static_cast<Index>(j));
+            if (r_.round_weights)
+                mixing[j] = rounded(*r_.round_weights, static_cast<long double>(mixing[j]));
+        }
+        const auto [from_b, from_h] = values_of(b, h);
+        const auto v = r_.v.matrix(from_b, from_h);
+        const auto allowed = r_.allowed.matrix(b, h).row(i);
+        row.context.assign(static_cast<std::size_t>(v.columns), 0.0);
+        for (std::size_t j = 0; j < mixing.size(); ++j) {
+            if (mixing[j] == 0.0 && allowed[j] == 0) continue;
+            const auto value = v.row(static_cast<Index>(j));
+            for (std::size_t c = 0; c < row.context.size(); ++c)
+                row.context[c] += mixing[j] * operand_of(value[c]);
+        }
+        if (r_.gate.empty()) return row;
+        const auto open = r_.gate.matrix(b, h).row(i);
+        for (std::size_t c = 0; c < row.context.size(); ++c) row.context[c] *= open[c];
+        return row;
+    }
+    static double in_format(std::optional<FloatFormat> format, double value) {
+        return format ? rounded(*format, static_cast<long double>(value)) : value;
+    }
+    double operand_of(double value) const { return in_format(r_.round_operands, value); }
+    double score(const RowPlace& at, Index j) const {
+        return in_format(r_.round_scores, exact_score(at, j));
+    }
+    double exact_score(const RowPlace& at, Index j) const {
+        if (!r_.scores.empty()) return r_.scores(at.b, at.h, at.i, j);
+        const auto [from_b, from_h] = keys_of(at.b, at.h);
+        const auto q = r_.q.matrix(at.b, at.h).row(at.i);
+        const auto k = r_.k.matrix(from_b, from_h).row(j);
+        double dot = 0.0;
+        for (std::size_t c = 0; c < q.size(); ++c) dot += operand_of(q[c]) * operand_of(k[c]);
+        const double of_operands = operand_factor(subject_.spec, size().d_k);
+        return of_operands * of_operands * dot;
+    }
+    void weigh(const RowPlace& at, OneRow& row) const {
+        const auto [b, h, i] = at;
+        const auto allowed = r_.allowed.matrix(b, h).row(i);
+        const double sink = r_.sinks.empty() ? kMinusInfinity : r_.sinks(0, 0, 0, h);
+        std::vector<double> logits(allowed.size());
+        double most = sink;
+        bool any = sink != kMinusInfinity;
+        for (std::size_t j = 0; j < logits.size(); ++j) {
+            const auto key = static_cast<Index>(j);
+            const double value = biased(score(at, key) * r_.factor, b, h, i, key);
+            const double hidden = r_.fill_is_added ? value + r_.fill : r_.fill;
+            logits[j] = allowed[j] != 0 ? value : hidden;
+            any = any || r_.fill != kMinusInfinity || allowed[j] != 0;
+            if (std::isnan(logits[j]) || logits[j] > most) most = logits[j];
+        }
+        row.weights.assign(logits.size(), 0.0);
+        if (!any) {
+            const double weight = r_.empty == EmptyWeights::zero  ? 0.0
+                                  : r_.empty == EmptyWeights::nan ? std::nan("")
+                                                                  : 1.0 / real_count(logits);
+            std::ranges::fill(row.weights, weight);
+            return;
+        }
+        double sum = std::exp(sink - most);
+        for (std::size_t j = 0; j < logits.size(); ++j)
+            if (r_.fill != kMinusInfinity || allowed[j] != 0)
+                sum += row.weights[j] = std::exp(logits[j] - most);
+        for (double& weight : row.weights) weight /= sum;
+        row.logsumexp = most + std::log(sum);
+    }
+    static double real_count(const std::vector<double>& values) {
+        return static_cast<double>(values.size());
+    }
+
+    // ---- every row
+
+    TensorD dot_products() const {
+        if (r_.round_operands)
+            return scores_of(subject_, rounded_to(*r_.round_operands, r_.q),
+                             rounded_to(*r_.round_operands, r_.k));
+        return r_.key_place ? scores_of(subject_, r_.q, expanded(r_.k, size(), r_.key_place))
+                            : scores_of(subject_, r_.q, r_.k);
+    }
 
     double biased(double scaled, Index b, Index h, Index i, Index j) const {
         const double bias = r_.bias ? r_.bias(b, h, i, j) : 0.0;
@@ -56,11 +194,11 @@ class Runner {
     }
 
     void fill_logits() {
-        const Shape shape = r_.scores.shape();
+        const Shape shape = std::as_const(t_)[Stage::scores].shape();
         auto scaled = TensorD::uninitialised(shape), masked = TensorD::uninitialised(shape);
         auto bent = subject_.spec.biases() ? TensorD::uninitialised(shape) : TensorD();
         const bool bends = r_.cap || r_.bias || !r_.slopes.empty();
-        const double* const scores = r_.scores.data();
+        const double* const scores = std::as_const(t_)[Stage::scores].data();
         const std::uint8_t* const allowed = r_.allowed.data();
         double *const to_scaled = scaled.data(), *const to_masked = masked.data();
         double* const to_bent = bent.empty() ? nullptr : bent.data();
@@ -81,7 +219,7 @@ class Runner {
     }
 
     void fill_weights() {
-        t_[Stage::weights] = TensorD::uninitialised(r_.scores.shape());
+        t_[Stage::weights] = TensorD::uninitialised(std::as_const(t_)[Stage::scores].shape());
         masked_ = std::as_const(t_)[Stage::masked].data();
         weights_ = t_[Stage::weights].data();
         const auto heads = static_cast<std::size_t>(size().heads);
@@ -173,6 +311,9 @@ class Runner {
         const TensorD short_ones =
             r_.round_weights ? rounded_to(*r_.round_weights, whole) : TensorD();
         const TensorD& weights = r_.round_weights ? short_ones : whole;
+        const TensorD short_v =
+            r_.round_operands ? rounded_to(*r_.round_operands, r_.v) : TensorD();
+        const TensorD& v = r_.round_operands ? short_v : r_.v;
         TensorD context(t[Stage::context].shape());
         std::vector<double> row;
         std::vector<Index> keys;
@@ -184,9 +325,13 @@ class Runner {
                 for (std::size_t j = 0; j < all.size(); ++j)
                     if (all[j] != 0.0 || allowed[j] != 0)
                         row.push_back(all[j]), keys.push_back(static_cast<Index>(j));
-                add_weighted_rows(row, keys, r_.v.matrix(b, r_.value_head[h]),
-                                  context.matrix(b, h).row(i));
+                const auto [from_b, from_h] = values_of(b, h);
+                add_weighted_rows(row, keys, v.matrix(from_b, from_h), context.matrix(b, h).row(i));
             });
+        const std::span<const double> open = r_.gate.values();
+        const std::span<double> entries = context.values();
+        for (std::size_t n = 0; n < std::min(open.size(), entries.size()); ++n)
+            entries[n] *= open[n];
         t_[Stage::output] = join_heads(subject_.inputs, size(), joined_from(context));
         t_[Stage::context] = std::move(context);
     }
@@ -254,9 +399,26 @@ Replay replay_of(const Subject& subject) {
         subject.spec.empty_rows == EmptyRows::nan ? EmptyWeights::nan : EmptyWeights::zero;
     replay.sinks = subject.inputs.params[Param::sinks];
     replay.dropout = dropout_factors(subject);
+    replay.gate = subject.gate;
+    for (double& factor : replay.gate.values()) factor = sigmoid(factor);
     return replay;
 }
 
-TraceD run(const Subject& subject, const Replay& replay) { return Runner(subject, replay).run(); }
+void set_scores(const Subject& subject, TensorD q, TensorD k, Replay& replay, HeadPlace place) {
+    if (subject.spec.score != Score::dot) {
+        replay.scores = scores_of(subject, q, place ? expanded(k, subject.size, place) : k);
+        return;
+    }
+    replay.scores = {};
+    replay.key_place = std::move(place);
+    replay.q = std::move(q);
+    replay.k = std::move(k);
+}
+
+TraceD run(const Subject& subject, const Replay& replay) {
+    Runner runner(subject, replay);
+    if (subject.screen && !runner.comes_near(*subject.screen)) return {};
+    return runner.run();
+}
 
 }  // namespace attn::verify

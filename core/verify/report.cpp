@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/cast.h"
+#include "core/entries.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "core/verify/extent.h"
@@ -30,7 +31,7 @@ Result<Subject> subject_of(const Side& file) {
     const Shape k = inputs.k.shape();
     if (!file.has_values) inputs.v = TensorD({k.b, k.h, k.t, 1});
     if (file.serving) take_exact(*file.serving, inputs);
-    auto subject = make_subject(std::move(inputs), file.spec);
+    auto subject = make_subject(std::move(inputs), file.spec, cast<double>(file.gate));
     if (!subject) return tl::unexpected(within(file.path, subject.error()));
     subject->serving = file.serving;
     return subject;
@@ -133,6 +134,7 @@ class Comparer {
         };
         if (upstream == nullptr) return leave("where they start, dO or dY, is not given");
         if (!source.has_values) return leave("there is no V");
+        if (!subject_->gate.empty()) return leave("the call has a gate");
         auto made = make_backward(*subject_, *upstream);
         if (!made) return leave(made.error().text());
         backward_ = *std::move(made);
@@ -392,9 +394,9 @@ class Comparer {
     Result<void> begin_splits() {
         Side& side = read_.back().parts ? read_.back() : read_.front();
         if (!side.parts) return {};
-        if (subject_->spec.rope || subject_->spec.drops() || subject_->inputs.projects()) {
-            report_.notes.push_back(fmt::format(
-                "{}: its splits are not checked: the call has RoPE, dropout or X", side.path));
+        if (subject_->spec.drops()) {
+            report_.notes.push_back(
+                fmt::format("{}: its splits are not checked: the call has dropout", side.path));
             return {};
         }
         auto made = make_split_call(*subject_, *side.parts, side.serving.get());
@@ -411,6 +413,9 @@ class Comparer {
         if (!side.results[Stage::context].empty()) return {};
         Merged whole =
             merged(*side.parts, subject_->size.batch, subject_->inputs.params[Param::sinks]);
+        for_each_row(whole.context.shape(), [&](Index b, Index h, Index i) {
+            open_gate(*subject_, b, h, i, whole.context.matrix(b, h).row(i));
+        });
         side.results[Stage::context] = cast<float>(whole.context);
         side.keys.emplace_back("context");
         if (side.results.logsumexp.empty()) {

@@ -33,6 +33,7 @@ struct Side {
     Inputs inputs;                     // as input_names says
     InputNames input_names = InputNames::none;
     bool has_values = false;     // V, or what it is made from
+    Tensor gate = {};            // [B,H,Tq,d_v], G of context = σ(G) ∘ (A V); empty: no gate
     AttentionSpec spec;          // with the side's own mask in it
     std::string options;         // as they were given, "causal=top-left, window=3"; "" for none
     bool mentions_call = false;  // its file itself says options of the call, or a mask

@@ -10,16 +10,6 @@
 namespace attn::verify {
 namespace {
 
-constexpr double kMismatch = 1e12;   // squared error of NaN or ∞ beside another number
-constexpr double kUnnoticed = 1e-9;  // squared error of a row that is not looked at
-constexpr std::size_t kSample = 8;   // rows
-
-double squared(double actual, double expected) {
-    if (actual == expected || (std::isnan(actual) && std::isnan(expected))) return 0.0;
-    const double square = (actual - expected) * (actual - expected);
-    return std::isfinite(square) ? std::min(square, kMismatch) : kMismatch;
-}
-
 bool is_empty(const Row& row) {
     return std::ranges::all_of(row.logits, [](double s) { return s == kMinusInfinity; });
 }
@@ -43,7 +33,10 @@ bool is_nothing(const Results& results) {
 
 RowTrials::RowTrials(const Trial& trial, const Take& take, Sinks sinks)
     : trial_(trial), take_(take), sinks_(sinks) {
-    if (possible()) choose_sample();
+    if (!possible()) return;
+    sample_ = subject().screen;
+    if (!sample_)
+        sample_ = std::make_shared<const RowSample>(subject().reference, subject().size, results());
 }
 
 bool RowTrials::possible() const {
@@ -64,70 +57,42 @@ Row RowTrials::row(Index b, Index h, Index i) const {
             t[Stage::v].matrix(b, h / group)};
 }
 
-MadeRow RowTrials::right(const Place& at) const {
+MadeRow RowTrials::right(const RowPlace& at) const {
     const TraceD& t = subject().reference;
     const auto weights = t[Stage::weights].matrix(at.b, at.h).row(at.i);
     const auto context = t[Stage::context].matrix(at.b, at.h).row(at.i);
     return {{weights.begin(), weights.end()},
             t.logsumexp(at.b, at.h, at.i, 0),
-            {context.begin(), context.end()}};
+            {context.begin(), context.end()},
+            true};
 }
 
-MadeRow RowTrials::made(const Place& at, const MakeRow& make) const {
+MadeRow RowTrials::made(const RowPlace& at, const MakeRow& make) const {
     const Row one = row(at.b, at.h, at.i);
     if (is_empty(one)) return right(at);
     MadeRow made = make(one);
     if (made.context.empty()) made.context = mixed(one, made.weights);
+    if (!made.gated) open_gate(subject(), at.b, at.h, at.i, made.context);
     return made;
-}
-
-double RowTrials::error(const Place& at, const MadeRow& made) const {
-    const Results& results = trial_.results;
-    double sum = 0.0;
-    const auto add = [&](const Tensor& actual, const std::vector<double>& expected) {
-        if (actual.empty()) return;
-        const auto shown = actual.matrix(at.b, at.h).row(at.i);
-        for (std::size_t n = 0; n < shown.size(); ++n)
-            sum += squared(static_cast<double>(shown[n]), expected[n]);
-    };
-    add(results[Stage::context], made.context);
-    add(results[Stage::weights], made.weights);
-    add(results.logsumexp, {made.logsumexp});
-    return sum;
-}
-
-/// The worst rows, and some between them and the least that differ.
-void RowTrials::choose_sample() {
-    const Dimensions& size = subject().size;
-    std::vector<std::pair<double, Place>> wrong;
-    double most = 0.0;
-    for_each_query(size, [&](Index b, Index h, Index i) {
-        const Place at{b, h, i};
-        const double e = error(at, right(at));
-        most = std::max(most, e);
-        if (e > kUnnoticed) wrong.emplace_back(e, at);
-    });
-    std::erase_if(wrong, [&](const auto& each) { return each.first < 1e-4 * most; });
-    std::ranges::stable_sort(wrong, std::greater{}, [](const auto& each) { return each.first; });
-    const std::size_t step = std::max<std::size_t>(1, wrong.size() / kSample);
-    for (std::size_t n = 0; n < wrong.size(); n += step) {
-        sample_.push_back(wrong[n].second);
-        before_ += wrong[n].first;
-    }
 }
 
 /// Half of the error is gone in the sample, or there is none.
 bool RowTrials::comes_near(const MakeRow& make) const {
     double after = 0.0;
-    for (const Place& at : sample_) {
-        after += error(at, made(at, make));
-        if (after > before_ / 4.0) return false;
+    for (const RowPlace& at : sample_->rows()) {
+        const MadeRow row = made(at, make);
+        after += sample_->error(at, row.weights, row.context, row.logsumexp);
+        if (after > sample_->near()) return false;
     }
     return true;
 }
 
 bool RowTrials::concerns(Index b) const {
-    return sample_.empty() || std::ranges::count(sample_, b, &Place::b) > 0;
+    if (!sample_) return true;
+    double others = 0.0;
+    for (std::size_t n = 0; n < sample_->rows().size(); ++n)
+        if (sample_->rows()[n].b != b) others += sample_->before(n);
+    return others <= sample_->near();
 }
 
 TraceD RowTrials::planted(const MakeRow& make) const {
@@ -144,7 +109,7 @@ TraceD RowTrials::planted(const MakeRow& make) const {
 }
 
 bool RowTrials::attempt(const std::string& variant, const MakeRow& make) {
-    if (!comes_near(make)) return true;
+    if (!sample_ || !comes_near(make)) return true;
     taken_ = true;
     return take_(variant, planted(make));
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct MadeRow {
     std::vector<double> weights;  // [Tk]
     double logsumexp = 0.0;
     std::vector<double> context = {};  // [d_v]; empty: weights · V
+    bool gated = false;                // the context has passed the gate of the call already
 };
 using MakeRow = std::function<MadeRow(const Row& row)>;
 
@@ -37,8 +39,10 @@ class RowTrials {
 
     /// False: no other way needs to be tried.
     bool attempt(const std::string& variant, const MakeRow& make);
-    /// Whether a way that changes the rows of one batch entry alone can come near: some row of it is looked at.
+    /// Whether a way that changes the rows of one batch entry alone can come near: most of the error is in them.
     bool concerns(Index b) const;
+    /// The row as the reference has it.
+    MadeRow right(const RowPlace& at) const;
     /// Why none could be tried, or fits; "": one was.
     Reason reason() const;
     /// A call with dropout or sinks is more than a softmax of its logits; without V there are no rows of context.
@@ -49,22 +53,14 @@ class RowTrials {
     Row row(Index b, Index h, Index i) const;
 
   private:
-    struct Place {
-        Index b, h, i;
-    };
-    void choose_sample();
-    /// Squared, of what results show of the row; NaN beside a number counts as much as no number could.
-    double error(const Place& at, const MadeRow& made) const;
-    MadeRow made(const Place& at, const MakeRow& make) const;
-    MadeRow right(const Place& at) const;
+    MadeRow made(const RowPlace& at, const MakeRow& make) const;
     bool comes_near(const MakeRow& make) const;
     TraceD planted(const MakeRow& make) const;
 
     const Trial& trial_;
     const Take& take_;
     Sinks sinks_;
-    std::vector<Place> sample_;
-    double before_ = 0.0;  // error of the sample
+    std::shared_ptr<const RowSample> sample_;  // null: nothing can be tried
     bool taken_ = false;
 };
 

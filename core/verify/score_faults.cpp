@@ -376,7 +376,7 @@ Reason finite_mask_value(const Trial& trial, const Take& take) {
             replay.fill = fill;
             replay.fill_is_added = added;
             TraceD planted = run(subject, replay);
-            if (!changes_a_row(subject, trial.results, planted)) continue;
+            if (!is_rejected(planted) && !changes_a_row(subject, trial.results, planted)) continue;
             shows = true;
             if (!take(fmt::format("{:.6g} is {} instead of −∞", fill,
                                   added ? "added to the score" : "written"),

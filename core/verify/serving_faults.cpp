@@ -11,6 +11,8 @@
 #include "core/bias.h"
 #include "core/entries.h"
 #include "core/kernels/reference_parts.h"
+#include "core/qk_norm.h"
+#include "core/rotary.h"
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
 #include "core/text.h"
@@ -33,7 +35,7 @@ struct Reading {
         {};  // of the stored rows; −1: zeros; −2: the position is left out
     Operands operands = Operands::both;  // what `row` is of; the other is read rightly
     bool open_end = false;               // positions from m on are seen whatever the mask is
-    const double* query = nullptr;       // another query's numbers
+    const double* query = nullptr;       // another query's numbers, before RoPE
 };
 
 constexpr Index kZeros = -1, kLeftOut = -2;
@@ -42,7 +44,17 @@ constexpr Index kZeros = -1, kLeftOut = -2;
 class ServingRows {
   public:
     explicit ServingRows(const Trial& trial)
-        : subject_(trial.subject), serving_(*trial.subject.serving) {}
+        : subject_(trial.subject), serving_(*trial.subject.serving) {
+        const AttentionSpec& spec = subject_.spec;
+        if (spec.qk_norm)
+            normalised_ = normalise_rows(
+                serving_.k_rows, subject_.inputs.params[Param::k_norm_weight], *spec.qk_norm);
+        if (!spec.rope || spec.rope->tables) return;
+        Index positions = subject_.size.tk;
+        for (Index b = 0; b < sequences(); ++b) positions = std::max(positions, capacity(b));
+        for (Index p = 0; p <= positions; ++p)
+            for (Index c = 0; c < turning_columns() / 2; ++c) turns_.push_back(turn_at(p, c));
+    }
 
     Index keys(Index b) const { return serving_.keys[serving_place(b)]; }
     Index queries(Index b) const { return serving_.queries[serving_place(b)]; }
@@ -63,6 +75,8 @@ class ServingRows {
     MadeRow make(const Row& row, const Reading& reading) const {
         const Index m = keys(row.b), first = subject_.size.tk - m;
         const Index g = row.h / (subject_.size.heads / subject_.size.kv_heads);
+        const std::vector<double> q = query(row, reading);
+        std::vector<double> scratch;
         std::vector<Entry> entries;
         for (Index p = 0; p < reading.count; ++p) {
             if (!sees(row, p, reading)) continue;
@@ -71,7 +85,8 @@ class ServingRows {
             const Index key = reading.operands == Operands::values ? own : other;
             const Index value = reading.operands == Operands::keys ? own : other;
             entries.push_back(
-                {logit(row, key, p, g, reading), p < m ? first + p : -1,
+                {logit(row, key_numbers(row.b, key, p, g, scratch), q, p, reading),
+                 p < m ? first + p : -1,
                  value < 0 ? nullptr : serving_.v_rows.matrix(0, g).row(value).data()});
         }
         const TensorD& sinks = subject_.inputs.params[Param::sinks];
@@ -98,18 +113,66 @@ class ServingRows {
         return (!mask.causal || distance >= 0) && within(mask.window, std::abs(distance)) &&
                within(mask.window_left, distance) && within(mask.window_right, -distance);
     }
-    double logit(const Row& row, Index key, Index p, Index g, const Reading& reading) const {
+    // ---- queries and keys after RoPE, at the positions of their own sequence
+
+    Index turning_columns() const { return subject_.spec.rope->dims.value_or(subject_.size.d_k); }
+    RotaryTurn turn_at(Index p, Index c) const {
+        const double angle =
+            static_cast<double>(p) * rope_frequency(*subject_.spec.rope, c, turning_columns());
+        return {std::cos(angle), std::sin(angle)};
+    }
+    template <class Turn>
+    void turn(double* x, const Turn& turn_of_pair) const {
+        const Rope& rope = *subject_.spec.rope;
+        const Index dims = turning_columns();
+        for (Index c = 0; c < dims / 2; ++c) {
+            const bool half = rope.pairs == RopePairs::half;
+            double &a = x[half ? c : 2 * c], &b = x[half ? c + dims / 2 : 2 * c + 1];
+            const RotaryTurn by = turn_of_pair(c);
+            const double old = a;
+            a = old * by.cosine - b * by.sine;
+            b = old * by.sine + b * by.cosine;
+        }
+    }
+    std::vector<double> query(const Row& row, const Reading& reading) const {
+        const auto own = operand(subject_, Stage::q_norm).matrix(row.b, row.h).row(row.i);
+        const double* const from = reading.query != nullptr ? reading.query : own.data();
+        std::vector<double> q(from, from + own.size());
+        if (!subject_.spec.rope) return q;
+        const bool tables = subject_.spec.rope->tables != nullptr;
+        const Index position =
+            row.i + subject_.size.query_offset - subject_.size.tk + reading.length;
+        turn(q.data(), [&](Index c) {
+            return tables ? rotary_turn(*subject_.spec.rope, subject_.size, Rotated::queries,
+                                        {row.b, row.i, c})
+                          : turn_at(position, c);
+        });
+        return q;
+    }
+    /// The stored row `key` as that of position p; empty: zeros.
+    std::span<const double> key_numbers(Index b, Index key, Index p, Index g,
+                                        std::vector<double>& scratch) const {
+        if (key < 0) return {};
+        const TensorD& rows = subject_.spec.qk_norm ? normalised_ : serving_.k_rows;
+        const auto stored = rows.matrix(0, g).row(key);
+        if (!subject_.spec.rope) return stored;
+        scratch.assign(stored.begin(), stored.end());
+        const Index pairs = turning_columns() / 2;
+        const Index column = std::min(subject_.size.tk - keys(b) + p, subject_.size.tk - 1);
+        turn(scratch.data(), [&](Index c) {
+            return turns_.empty() ? rotary_turn(*subject_.spec.rope, subject_.size, Rotated::keys,
+                                                {b, column, c})
+                                  : turns_[serving_place(p * pairs + c)];
+        });
+        return scratch;
+    }
+
+    double logit(const Row& row, std::span<const double> k, const std::vector<double>& q, Index p,
+                 const Reading& reading) const {
         const AttentionSpec& spec = subject_.spec;
         const Index width = subject_.size.d_k, m = keys(row.b);
-        const double* const q =
-            reading.query != nullptr
-                ? reading.query
-                : operand(subject_, Stage::q_rot).matrix(row.b, row.h).row(row.i).data();
         double dot = 0.0;
-        if (key >= 0) {
-            const auto k = serving_.k_rows.matrix(0, g).row(key);
-            for (Index c = 0; c < width; ++c) dot += q[c] * k[serving_place(c)];
-        }
+        for (std::size_t c = 0; c < k.size(); ++c) dot += q[c] * k[c];
         const double scaled = product_factor(spec, width) * dot;
         const double bias = spec.mask.bias && p < m
                                 ? bias_at(spec.mask, row.b, row.h, row.i, subject_.size.tk - m + p)
@@ -124,6 +187,8 @@ class ServingRows {
 
     const Subject& subject_;
     const Serving& serving_;
+    TensorD normalised_;             // the stored rows of K after QK-norm
+    std::vector<RotaryTurn> turns_;  // of each position and column pair; empty: RoPE has tables
 };
 
 /// "": faults of the kernel's reads can be tried.
@@ -132,7 +197,6 @@ Reason not_served(const Trial& trial) {
     if (!subject.serving || subject.serving->k_rows.empty())
         return "K and V are given whole: neither pages nor one array of all sequences";
     if (subject.spec.score != Score::dot) return "only dot products are tried";
-    if (subject.spec.rope) return "RoPE of rows that are not the sequence's own is not tried";
     return {};
 }
 
@@ -153,7 +217,7 @@ class Readings {
     bool one(const std::string& text, Index b, Make reading) {
         if (!concerns(b)) return true;
         return trials_.attempt(text, [&](const Row& row) {
-            return rows.make(row, row.b == b ? reading(b) : right(row.b));
+            return row.b == b ? rows.make(row, reading(b)) : trials_.right({row.b, row.h, row.i});
         });
     }
     bool with(const std::string& text, const MakeRow& make) { return trials_.attempt(text, make); }
@@ -404,7 +468,7 @@ bool try_moved_queries(const Trial& trial, Readings& readings) {
         }
         return n;
     };
-    const TensorD& q = operand(subject, Stage::q_rot);
+    const TensorD& q = operand(subject, Stage::q_norm);
     const TraceD& t = subject.reference;
     for (const Index step : {1, -1}) {
         const std::string_view where = step > 0 ? "one row late" : "one row early";
@@ -430,7 +494,8 @@ bool try_moved_queries(const Trial& trial, Readings& readings) {
                                    t[Stage::weights].matrix(place.b, row.h).row(place.i);
                                return MadeRow{{weights.begin(), weights.end()},
                                               t.logsumexp(place.b, row.h, place.i, 0),
-                                              {context.begin(), context.end()}};
+                                              {context.begin(), context.end()},
+                                              true};
                            }))
             return false;
     }
@@ -612,31 +677,34 @@ Reason wrong_code_scale(const Trial& trial, const Take& take) {
     struct Scaled {
         std::string_view name;
         const TensorD& scale;
-        Stage stage, rotated;
-        bool value;
+        Stage stage;
     };
-    const Scaled operands[] = {{"q_scale", serving.q_scale, Stage::q, Stage::q_rot, false},
-                               {"k_scale", serving.k_scale, Stage::k, Stage::k_rot, false},
-                               {"v_scale", serving.v_scale, Stage::v, Stage::v, true}};
+    const Scaled operands[] = {{"q_scale", serving.q_scale, Stage::q},
+                               {"k_scale", serving.k_scale, Stage::k},
+                               {"v_scale", serving.v_scale, Stage::v}};
+    const auto score_with = [&](const Scaled& one, const TensorD& numbers, Replay& replay) {
+        TensorD turned = whole_operand(subject, one.stage, numbers);
+        if (one.stage == Stage::q)
+            set_scores(subject, std::move(turned), operand(subject, Stage::k_rot), replay);
+        else
+            set_scores(subject, operand(subject, Stage::q_rot), std::move(turned), replay);
+    };
     const auto planted = [&](const Scaled& one, TensorD numbers) {
         Replay replay = replay_of(subject);
-        if (one.value) {
+        if (one.stage == Stage::v) {
             replay.v = std::move(numbers);
             replay.right_weights = true;
         } else {
-            const bool query = one.stage == Stage::q;
-            replay.scores = query ? scores_of(subject, numbers, operand(subject, Stage::k_rot))
-                                  : scores_of(subject, operand(subject, Stage::q_rot), numbers);
+            score_with(one, numbers, replay);
         }
         return run(subject, replay);
     };
     const auto numbers_of = [&](const Scaled& one) -> const TensorD& {
-        return one.value ? subject.reference[Stage::v] : operand(subject, one.rotated);
+        return subject.reference[one.stage];
     };
     for (const Scaled& one : operands) {
         if (one.scale.empty()) continue;
         const bool blocks = one.scale.shape().d > 1;
-        if (blocks && subject.spec.rope && !one.value) continue;  // RoPE mixes columns
         for (const ScaleFault& fault : kScaleFaults) {
             const auto other = [&](Index b, Index h, Index t, Index c) {
                 return fault.other(one.scale, b, h, t, blocks ? c : 0);
@@ -656,11 +724,10 @@ Reason wrong_code_scale(const Trial& trial, const Take& take) {
     if (!take("V is multiplied by k_scale",
               planted(operands[2], rescaled(numbers_of(operands[2]), v, of(k)))))
         return {};
-    if (k.shape().d > 1 && subject.spec.rope) return {};
     const TensorD swapped_k = rescaled(numbers_of(operands[1]), k, of(v));
     if (!take("K is multiplied by v_scale", planted(operands[1], swapped_k))) return {};
     Replay both = replay_of(subject);
-    both.scores = scores_of(subject, operand(subject, Stage::q_rot), swapped_k);
+    score_with(operands[1], swapped_k, both);
     both.v = rescaled(numbers_of(operands[2]), v, of(k));
     take("K is multiplied by v_scale and V by k_scale", run(subject, both));
     return {};

@@ -289,7 +289,9 @@ Reason wrong_sinks(const Trial& trial, const Take& take) {
     none.sinks = {};
     if (!take("dropped", run(subject, none))) return {};
     TraceD without = subject.reference;
-    without.logsumexp = run(subject, none).logsumexp;
+    Subject whole = subject;
+    whole.screen.reset();
+    without.logsumexp = run(whole, none).logsumexp;
     if (!take("left out of logsumexp alone", std::move(without))) return {};
     const auto with = [&](const std::string& text, const std::function<double(Index h)>& sink) {
         Replay replay = right;

@@ -123,13 +123,16 @@ Result<SplitCall> make_split_call(const Subject& subject, const SplitResults& pa
         starts = best_starts(subject, parts, count, text);
     }
     InputsD in;
-    in.q = repeated(subject.inputs.q, size.batch, count);
-    in.k = repeated(subject.inputs.k, size.batch, count);
-    in.v = repeated(subject.inputs.v, size.batch, count);
+    in.q = repeated(operand(subject, Stage::q_rot), size.batch, count);
+    in.k = repeated(operand(subject, Stage::k_rot), size.batch, count);
+    in.v = repeated(subject.reference[Stage::v], size.batch, count);
     for (const ParamInfo& param : param_table())
         if (param.use == ParamUse::score)
             in.params[param.param] = subject.inputs.params[param.param];
     AttentionSpec spec = subject.spec;
+    spec.rope.reset();
+    spec.qk_norm.reset();
+    spec.heads = size.heads, spec.kv_heads = size.kv_heads;
     spec.mask = {};
     spec.query_offset = size.query_offset;
     Mask allowed({shape.b, size.heads, size.tq, size.tk});

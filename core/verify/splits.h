@@ -16,7 +16,7 @@ struct SplitCall {
     std::string text;                        // how the keys are split
 };
 /// The splits begin at the starts of `serving`, else where most of the logsumexps fit, among the ways of common kernels.
-/// The call has no RoPE, no dropout and no X. An error where the shapes do not fit, or the splits do not fit in memory.
+/// Its queries and keys are those after QK-norm and RoPE. The call has no dropout. An error where the shapes do not fit, or the splits do not fit in memory.
 Result<SplitCall> make_split_call(const Subject& subject, const SplitResults& parts,
                                   const Serving* serving);
 

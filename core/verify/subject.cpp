@@ -2,7 +2,11 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/call.h"
+#include "core/entries.h"
+#include "core/kernels/reference_parts.h"
 #include "core/masks.h"
 #include "core/memory.h"
 
@@ -18,8 +22,28 @@ TensorOf<Scalar> shared(const TensorOf<Scalar>& tensor) {
 
 }  // namespace
 
-Result<Subject> make_subject(InputsD inputs, const AttentionSpec& spec) {
-    Subject subject{std::move(inputs), spec, {}, {}, {}, {}};
+void open_gate(const Subject& subject, Index b, Index h, Index i, std::span<double> row) {
+    if (subject.gate.empty()) return;
+    const auto gate = subject.gate.matrix(b, h).row(i);
+    for (std::size_t c = 0; c < row.size(); ++c) row[c] *= sigmoid(gate[c]);
+}
+
+void open_gate(const Subject& subject, TraceD& trace) {
+    if (subject.gate.empty()) return;
+    TensorD& context = trace[Stage::context];
+    for_each_row(context.shape(), [&](Index b, Index h, Index i) {
+        open_gate(subject, b, h, i, context.matrix(b, h).row(i));
+    });
+    trace[Stage::output] = join_heads(subject.inputs, subject.size, context);
+}
+
+Result<Subject> make_subject(InputsD inputs, const AttentionSpec& spec, TensorD gate) {
+    Subject subject{.inputs = std::move(inputs),
+                    .spec = spec,
+                    .size = {},
+                    .allowed = {},
+                    .reference = {},
+                    .gate = std::move(gate)};
     const Result<CallD> call = validate(subject.inputs, spec);
     if (!call) return tl::unexpected(call.error());
     subject.size = call->size();
@@ -33,9 +57,16 @@ Result<Subject> make_subject(InputsD inputs, const AttentionSpec& spec) {
     Result<TraceD> reference = attend_exact(subject.inputs, spec);
     if (!reference) return tl::unexpected(std::move(reference.error()));
     subject.reference = *std::move(reference);
+    const Shape context = subject.reference[Stage::context].shape();
+    if (!subject.gate.empty() && subject.gate.shape() != context)
+        return bad_input(fmt::format("gate is {}; expected {}, a number for each of the context",
+                                     to_string(subject.gate.shape()), to_string(context)));
+    open_gate(subject, subject.reference);
     // Every fault begins with a copy of it, and writes a few of its stages anew.
     for (TensorD& stage : subject.reference.stages)
         if (!stage.empty()) stage = shared(stage);
+    for (TensorD* const operand : {&subject.inputs.q, &subject.inputs.k, &subject.inputs.v})
+        if (!operand->empty()) *operand = shared(*operand);
     subject.allowed = shared(materialise(spec.mask, subject.size));
     return subject;
 }

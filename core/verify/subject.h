@@ -1,9 +1,13 @@
 #pragma once
 
+#include <cmath>
+#include <span>
+
 #include "core/dimensions.h"
 #include "core/engine.h"
 #include "core/spec.h"
 #include "core/tensor.h"
+#include "core/verify/row_sample.h"
 #include "core/verify/serving.h"
 
 namespace attn::verify {
@@ -20,10 +24,19 @@ struct Subject {
     Mask allowed;  // [B,H,Tq,Tk]
     TraceD reference;
     std::shared_ptr<const Serving> serving = {};  // of a serving kernel's call
+    /// Rows on which run() tries a fault before it computes all of them (replay.h); null: none.
+    std::shared_ptr<const RowSample> screen = {};
+    TensorD gate = {};  // [B,H,Tq,d_v], G of context = σ(G) ∘ (A V); empty: the call has no gate
 };
 
-/// Fails where the call is none, or every stage does not fit in memory.
-Result<Subject> make_subject(InputsD inputs, const AttentionSpec& spec);
+/// Fails where the call is none, where the gate has another shape than its context, or where every stage does not fit in memory.
+Result<Subject> make_subject(InputsD inputs, const AttentionSpec& spec, TensorD gate = {});
+
+inline double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
+/// Multiplies row i of A V of a head by its σ(G). Without a gate: nothing.
+void open_gate(const Subject& subject, Index b, Index h, Index i, std::span<double> row);
+/// The same of every row of context, and the output that follows.
+void open_gate(const Subject& subject, TraceD& trace);
 
 /// What the scores are of: queries (q_rot) and keys (k_rot) after RoPE, where there is RoPE. Of q_norm and k_norm: what RoPE turns.
 inline const TensorD& operand(const Subject& subject, Stage rotated) {

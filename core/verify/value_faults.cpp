@@ -62,6 +62,7 @@ TraceD with_factors(const Subject& subject, Replay replay, TensorD factors, doub
     for (double& factor : factors.values()) factor *= ratio;
     replay.dropout = std::move(factors);
     TraceD planted = run(subject, replay);
+    if (is_rejected(planted)) return planted;
     // Where the call has no dropout, the weights themselves are what was dropped from.
     if (!subject.spec.drops()) planted[Stage::weights] = planted[Stage::dropped];
     return planted;
@@ -82,12 +83,15 @@ constexpr Short kShort[] = {
 
 TraceD in_format(const Subject& subject, FloatFormat format, const Short& variant) {
     Replay replay = replay_of(subject);
-    if (variant.operands) {
+    if (variant.operands && subject.spec.score == Score::dot) {
+        set_scores(subject, operand(subject, Stage::q_rot), operand(subject, Stage::k_rot), replay);
+        replay.round_operands = format;
+    } else if (variant.operands) {
         replay.scores = scores_of(subject, rounded_to(format, operand(subject, Stage::q_rot)),
                                   rounded_to(format, operand(subject, Stage::k_rot)));
         replay.v = rounded_to(format, replay.v);
     }
-    if (variant.scores) replay.scores = rounded_to(format, replay.scores);
+    if (variant.scores) replay.round_scores = format;
     if (variant.weights) replay.round_weights = format;
     replay.right_weights = !variant.operands && !variant.scores;
     return run(subject, replay);
@@ -126,7 +130,9 @@ std::optional<TraceD> with_short_sums(const Subject& subject, FloatFormat format
 
 }  // namespace
 
-TraceD in_short_format(const Subject& subject, FloatFormat format) {
+TraceD in_short_format(const Subject& of, FloatFormat format) {
+    Subject subject = of;
+    subject.screen.reset();
     TraceD made = in_format(subject, format, {"", true, true, true});
     for (TensorD& stage : made.stages) stage = rounded_to(format, std::move(stage));
     made.logsumexp = rounded_to(format, std::move(made.logsumexp));

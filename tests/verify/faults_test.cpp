@@ -539,9 +539,10 @@ const std::map<std::string_view, std::vector<std::function<PlantedCase()>>>& cas
     return all;
 }
 
-/// Rows that need pages, packed sequences or scales: planted in serve_test.cpp.
+/// Rows that are planted in serve_test.cpp: of pages, packed sequences and scales, and of QK-norm and gates.
 constexpr std::string_view kOfServing[] = {"split_merge",     "page",       "page_table",
-                                           "sequence_length", "cu_seqlens", "code_scale"};
+                                           "sequence_length", "cu_seqlens", "code_scale",
+                                           "qk_norm",         "gate"};
 
 Trace only(const Trace& results, const std::vector<Stage>& stages) {
     if (stages.empty()) return results;

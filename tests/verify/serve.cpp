@@ -52,7 +52,8 @@ class Kernel {
             std::copy(parts[s].o.begin(), parts[s].o.end(),
                       made.partial.begin() + ((s * rows + row) * s_.heads + h) * s_.d_v);
         }
-        const Part whole = merge(parts, b, r, h);
+        Part whole = merge(parts, b, r, h);
+        for (Index c = 0; c < s_.d_v; ++c) whole.o[c] *= open(row, h, c);
         Index to = row;
         if (is(Bug::output_late) && row + 1 < rows) to = row + 1;
         if (is(Bug::output_late) && row == 0) write(whole, 0, h, rows, made);
@@ -62,6 +63,39 @@ class Kernel {
         made.lse[h * rows + row] = whole.l;
         for (Index c = 0; c < s_.d_v; ++c)
             made.out[(row * s_.heads + h) * s_.d_v + c] = to_number(s_.number, whole.o[c]);
+    }
+
+    /// The factor of a number of the output by the gate.
+    float open(Index row, Index h, Index c) const {
+        if (s_.gate.empty() || is(Bug::gate_ignored)) return 1.0F;
+        if (is(Bug::gate_of_next_head)) h = (h + 1) % s_.heads;
+        if (is(Bug::gate_of_head_0)) h = 0;
+        if (is(Bug::gate_of_first_column)) c = 0;
+        if (is(Bug::gate_of_next_query) && row + 1 < first_.back()) row += 1;
+        const float gate = s_.gate[(row * s_.heads + h) * s_.d_v + c];
+        if (is(Bug::gate_without_sigmoid)) return gate;
+        const float factor = 1.0F / (1.0F + std::exp(-gate));
+        return is(Bug::gate_twice) ? factor * factor : factor;
+    }
+
+    /// RMSNorm of a head's query or key; `squares` of all heads of its row.
+    void normalise(std::vector<float>& x, bool queries, float squares) const {
+        if (s_.q_gamma.empty() || is(Bug::norms_ignored)) return;
+        if (is(queries ? Bug::q_norm_ignored : Bug::k_norm_ignored)) return;
+        const bool over_heads = is(Bug::norm_over_heads);
+        float sum = 0.0F;
+        for (const float each : x) sum += each * each;
+        if (over_heads) sum = squares;
+        const Index count = s_.d * (over_heads ? queries ? s_.heads : s_.groups : 1);
+        if (!is(Bug::norm_by_length)) sum /= static_cast<float>(count);
+        const float r = 1.0F / std::sqrt(sum + (is(Bug::norm_epsilon) ? 1.0F : s_.epsilon));
+        const auto& gamma = queries != is(Bug::norm_weights_swapped) ? s_.q_gamma : s_.k_gamma;
+        for (Index c = 0; c < s_.d; ++c) {
+            float weight = gamma[c];
+            if (is(Bug::norm_weights_ignored)) weight = 1.0F;
+            if (is(Bug::norm_weights_and_one)) weight += 1.0F;
+            x[c] *= r * weight;
+        }
     }
 
     Index length(Index b) const {
@@ -202,7 +236,13 @@ class Kernel {
             k[c] = is(Bug::tail_rows_count_in_values_of_zeros) && tail
                        ? 0.0F
                        : key(row, before, group(h), c);
+        float squares = 0.0F;
+        for (Index g = 0; g < s_.groups; ++g)
+            for (Index c = 0; c < s_.d; ++c)
+                squares += key(row, before, g, c) * key(row, before, g, c);
+        if (!is(Bug::norm_after_rope)) normalise(k, false, squares);
         turn(k, p, false);
+        if (is(Bug::norm_after_rope)) normalise(k, false, squares);
         float dot = 0.0F;
         for (Index c = 0; c < s_.d; ++c) dot += q[c] * k[c];
         float scale = is(Bug::scale_ignored) ? 1.0F : 1.0F / std::sqrt(static_cast<float>(s_.d));
@@ -236,7 +276,12 @@ class Kernel {
             count = (m + s_.page - 1) / s_.page * s_.page;
         if (is(Bug::last_page_left_out)) count = m / s_.page * s_.page;
         std::vector<float> q = query(b, r, h);
+        float squares = 0.0F;
+        for (Index head = 0; head < s_.heads; ++head)
+            for (const float each : query(b, r, head)) squares += each * each;
+        if (!is(Bug::norm_after_rope)) normalise(q, true, squares);
         turn(q, is(Bug::rope_from_0) ? r : m - s_.queries[b] + r, true);
+        if (is(Bug::norm_after_rope)) normalise(q, true, squares);
         std::vector<Part> parts;
         const Index step = std::max<Index>((count + s_.splits - 1) / s_.splits, 1);
         for (Index s = 0; s < s_.splits; ++s)

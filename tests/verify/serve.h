@@ -99,7 +99,26 @@ enum class ServeBug : std::uint8_t {
     bias_of_head_0,
     scale_ignored,
     groups_tiled,
-    next_value_group
+    next_value_group,
+    // QK-norm
+    norms_ignored,
+    q_norm_ignored,
+    k_norm_ignored,
+    norm_weights_ignored,
+    norm_weights_and_one,
+    norm_weights_swapped,
+    norm_epsilon,
+    norm_by_length,
+    norm_after_rope,
+    norm_over_heads,
+    // gate
+    gate_ignored,
+    gate_without_sigmoid,
+    gate_twice,
+    gate_of_next_head,
+    gate_of_head_0,
+    gate_of_first_column,
+    gate_of_next_query
 };
 
 /// A call as engines hold it, and a kernel in plain float32 loops of its own for it. Rows of q, out and of packed k and v are
@@ -120,7 +139,10 @@ struct Serve {
     bool alibi = false;
     bool rope = false, rope_half = true;  // keys are not turned yet
     float rope_base = 10000.0F, rope_factor = 1.0F;
-    Index rope_dims = 0;  // 0: all
+    Index rope_dims = 0;                  // 0: all
+    std::vector<float> q_gamma, k_gamma;  // weights of QK-norm, one a column; none: no QK-norm
+    float epsilon = 1e-6F;
+    std::vector<float> gate;  // [row][head][column]; none: no gate
     float temperature = 1.0F;
     std::vector<float> bias;  // [head][query r of the longest][position of the longest]
     Index splits = 1;
