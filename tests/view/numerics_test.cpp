@@ -64,12 +64,7 @@ TEST_CASE("the sentence names the format that breaks and what repairs it, true o
               "stable softmax is off by up to 1,920 ulp (bf16)"));
 }
 
-TEST_CASE("0, a weight that is shown as 0, and NaN differ; a bound is rounded up") {
-    CHECK(weight_text(0.0) == "0");
-    CHECK(weight_text(1e-7) == "< 0.1 %");
-    CHECK(weight_text(0.0005) == "0.1 %");
-    CHECK(weight_text(0.866) == "86.6 %");
-    CHECK(weight_text(std::nan("")) == "NaN");
+TEST_CASE("0, NaN and a bound that is rounded up") {
     CHECK(ulp_text(0.0) == "0 ulp");
     CHECK(ulp_text(0.51) == "0.6 ulp");
     CHECK(ulp_text(0.5) == "0.5 ulp");
@@ -99,6 +94,50 @@ TEST_CASE("the matrix: twelve verdicts at gain 16 of the teaching row") {
     }
     CHECK(view.rows[0].largest == "≤ 65504");
     CHECK(view.rows[1].largest == "≤ 3.39·10³⁸");
+}
+
+TEST_CASE("a bar is the error of one key, on one axis for all formats and algorithms") {
+    const NumericsView view = build_numerics_view(numerics_state());
+    const std::vector<long double> exact = exact_softmax(teaching_logits(), 16.0);
+    for (const auto& row : view.cells)
+        for (const NumericsCellView& one : row) {
+            CAPTURE(info(one.format).name);
+            REQUIRE(one.bars.size() == exact.size());
+            double most_ulp = 0.0;
+            for (std::size_t j = 0; j < one.bars.size(); ++j) {
+                const NumericsBar& bar = one.bars[j];
+                CHECK(bar.ulp == static_cast<double>(ulp_at(one.format, exact[j])));
+                if (std::isnan(bar.weight)) {
+                    CHECK(std::isnan(bar.error));
+                    continue;
+                }
+                const long double error = std::abs(static_cast<long double>(bar.weight) - exact[j]);
+                CHECK(bar.error == static_cast<double>(error));
+                CHECK(bar.error <= view.axis.high);
+                most_ulp = std::max(most_ulp, bar.error / bar.ulp);
+                CHECK(bar.off == (bar.error > kRightUlp * bar.ulp));
+            }
+            const bool any_off = std::ranges::any_of(one.bars, &NumericsBar::off);
+            CHECK(any_off == (one.verdict == NumericsVerdict::off));
+            if (one.verdict != NumericsVerdict::broken) CHECK(one.text == ulp_text(most_ulp));
+        }
+    CHECK(view.axis.low == doctest::Approx(1e-17));  // 2⁻⁵³ is the spacing of fp64 at 0.87
+    CHECK(view.axis.high == 1.0);
+    CHECK(view.axis.labels.front() == "1");
+    // a row that softmax has no value of
+    const NumericsView none =
+        build_numerics_view(numerics_state({SetNumericsLogits{{-kInf, -kInf}}}));
+    CHECK(std::isnan(none.cells[0][0].bars[0].error));
+    CHECK(none.axis.high == 1.0);
+    // log-sum-exp of large logits in a short format is off by more than 1
+    const NumericsView far = build_numerics_view(
+        numerics_state({SetNumericsLogits{{1000.0, 1001.0, 1002.0, 1000.5}}, SetNumericsGain{1}}));
+    double most = 0.0;
+    for (const auto& row : far.cells)
+        for (const NumericsCellView& one : row)
+            for (const NumericsBar& bar : one.bars)
+                if (std::isfinite(bar.error)) most = std::max(most, bar.error);
+    CHECK(far.axis.high >= most);
 }
 
 TEST_CASE("the curves name from which gain on each format breaks") {

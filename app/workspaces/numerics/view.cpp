@@ -180,6 +180,18 @@ std::string cause_of(const CheckedRun& checked) {
                        significant(checked.error.absolute, 2));
 }
 
+NumericsBar bar_of(FloatFormat format, double weight, long double exact) {
+    NumericsBar bar{weight, static_cast<double>(exact), kNone, kNone, false};
+    if (std::isnan(exact)) return bar;
+    const long double ulp = ulp_at(format, exact);
+    bar.ulp = static_cast<double>(ulp);
+    if (std::isnan(weight)) return bar;
+    const long double error = std::abs(static_cast<long double>(weight) - exact);
+    bar.error = static_cast<double>(error);
+    bar.off = error > static_cast<long double>(kRightUlp) * ulp;
+    return bar;
+}
+
 NumericsCellView cell_view(const NumericsRuns& runs, SoftmaxAlgorithm algorithm, FloatFormat format,
                            const NumericsLook& look) {
     const CheckedRun& checked = runs.of(algorithm, format);
@@ -193,7 +205,7 @@ NumericsCellView cell_view(const NumericsRuns& runs, SoftmaxAlgorithm algorithm,
     cell.cause = cause_of(checked);
     const std::vector<double>& weights = checked.run.weights();
     for (std::size_t j = 0; j < weights.size(); ++j)
-        cell.bars.push_back({weights[j], static_cast<double>(runs.exact[j])});
+        cell.bars.push_back(bar_of(format, weights[j], runs.exact[j]));
     if (const FaultPlace* place = checked.run.breaking()) cell.broken_key = place->key;
     if (look.algorithm == algorithm && look.format == format)
         cell.selected = std::min<Index>(look.key, std::ssize(runs.logits) - 1);
@@ -237,18 +249,30 @@ void set_controls(NumericsView& view, const AppState& state, const NumericsRuns&
     view.logits = written_logits(runs.logits);
 }
 
-/// Of all bars: 1, or of small weights the next 1, 2 or 5 times a power of ten.
-double bar_end(const NumericsRuns& runs) {
-    double most = 0.0;
-    const auto take = [&](double a) { most = std::isfinite(a) ? std::max(most, a) : most; };
-    for (const long double a : runs.exact) take(static_cast<double>(a));
-    for (const CheckedRun& checked : runs.runs)
-        for (const double a : checked.run.weights()) take(a);
-    if (!(most > 0.0)) return 1.0;
-    const double decade = std::pow(10.0, std::floor(std::log10(most)));
-    for (const double step : {1.0, 2.0, 5.0})
-        if (most <= step * decade) return std::min(1.0, step * decade);
-    return std::min(1.0, 10.0 * decade);
+/// From a tenth of the finest format's spacing at the largest weight, which is that of the smallest error there can be
+/// beside 0, to 1, or to the largest error where that is more.
+NumericsAxis axis_of(const NumericsView& view) {
+    constexpr int kMostTicks = 7;
+    double least = HUGE_VAL, most = 0.0;
+    for (const auto& row : view.cells)
+        for (const NumericsCellView& cell : row) {
+            double ulp = 0.0;  // at the largest weight
+            for (const NumericsBar& bar : cell.bars) {
+                if (std::isfinite(bar.error)) most = std::max(most, bar.error);
+                if (std::isfinite(bar.ulp)) ulp = std::max(ulp, bar.ulp);
+            }
+            if (ulp > 0.0) least = std::min(least, ulp);
+        }
+    if (std::isinf(least)) return {};  // no weight is defined
+    const int from = static_cast<int>(std::floor(std::log10(least))) - 1;
+    const int to = most > 1.0 ? static_cast<int>(std::ceil(std::log10(most))) : 0;
+    const int stride = (to - from + kMostTicks - 1) / kMostTicks;
+    NumericsAxis axis{std::pow(10.0, from), std::pow(10.0, to), {}, {}};
+    for (int decade = to; decade >= from; decade -= stride) {
+        axis.ticks.push_back(std::pow(10.0, decade));
+        axis.labels.push_back(decade == 0 ? "1" : power_of_ten(decade));
+    }
+    return axis;
 }
 
 /// What the numbers of the sentence are.
@@ -300,8 +324,6 @@ Role role_of(FloatFormat format) {
     return kRoles[static_cast<std::size_t>(format)];
 }
 
-std::string weight_text(double weight) { return weight == 0.0 ? "0" : percent(weight); }
-
 Action chosen_row(std::size_t choice) {
     if (choice < lesson_rows().size()) return SetNumericsLogits{lesson_rows()[choice].logits};
     return SetNumericsRow{LogitRow::document};
@@ -326,11 +348,14 @@ NumericsView build_numerics_view(const AppState& state) {
     NumericsView view;
     set_controls(view, state, runs);
     view.sentence = numerics_sentence(runs);
-    view.bar_end = bar_end(runs);
     view.note = note_of(state, runs);
-    view.why = fmt::format("Bars scale to {}; the line marks the exact weight.",
-                           significant(view.bar_end, 2));
+    view.why = fmt::format(
+        "A bar is the error |a − exact| of one key. A line marks 1 ulp, the format's spacing at "
+        "the "
+        "exact weight; above {:g} ulp the bar is red.",
+        kRightUlp);
     set_matrix(view, state, runs);
+    view.axis = axis_of(view);
 
     view.stale =
         !numerics_curves(state).sweep || !same_numbers(numerics_curves(state).logits, runs.logits);

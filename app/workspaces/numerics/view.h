@@ -21,15 +21,18 @@ inline constexpr double kRightUlp = 4.0;
 struct NumericsBar {
     double weight = 0.0;  // as computed
     double exact = 0.0;   // NaN where softmax has no value
+    double error = 0.0;   // |weight − exact|; NaN where one of them is NaN
+    double ulp = 0.0;     // the format's spacing at the exact weight; NaN where there is none
+    bool off = false;     // the error is more than kRightUlp of them
 };
 /// One softmax in one format.
 struct NumericsCellView {
     SoftmaxAlgorithm algorithm = SoftmaxAlgorithm::naive;
     FloatFormat format = FloatFormat::fp16;
     NumericsVerdict verdict = NumericsVerdict::right;
-    std::string text;   // "0.9 ulp", "NaN", "all 0"
-    std::string cause;  // "exp 48 → ∞ at key 1", "worst at key 3"
-    std::vector<NumericsBar> bars;
+    std::string text;                 // "0.9 ulp", "NaN", "all 0"
+    std::string cause;                // "exp 48 → ∞ at key 1", "worst at key 3"
+    std::vector<NumericsBar> bars;    // one for each key
     std::optional<Index> broken_key;  // where it broke
     std::optional<Index> selected;    // the key that the inspector explains
 };
@@ -45,6 +48,12 @@ struct NumericsFormatRow {
     std::string tooltip;
     Role role;
 };
+/// The axis of |weight − exact| that all columns share, on a log scale between two powers of ten.
+struct NumericsAxis {
+    double low = 1e-18, high = 1.0;
+    std::vector<double> ticks;
+    std::vector<std::string> labels;
+};
 
 struct NumericsView {
     // controls
@@ -58,7 +67,7 @@ struct NumericsView {
     std::array<NumericsColumn, kSoftmaxAlgorithmCount> columns;
     std::array<NumericsFormatRow, kFloatFormatCount> rows;
     std::array<std::array<NumericsCellView, kSoftmaxAlgorithmCount>, kFloatFormatCount> cells;
-    double bar_end = 1.0;  // weight of the highest bar there can be
+    NumericsAxis axis;
     bool stale = false;
     std::string status;
 };
@@ -67,8 +76,6 @@ InspectorView numerics_inspector(const AppState& state);
 
 /// The role that stands for a format in names and curves.
 Role role_of(FloatFormat format);
-/// Of a weight: "86.6 %", "< 0.1 %", and "0" of what is exactly 0.
-std::string weight_text(double weight);
 
 /// What choosing one of `row_names` does.
 Action chosen_row(std::size_t choice);

@@ -18,26 +18,27 @@ namespace {
 
 // Design units.
 constexpr float kLeastSlot = 3.0F, kWidestBar = 44.0F;
-constexpr float kNumbered = 40.0F;  // of a slot that has its number
+constexpr float kNumbered = 52.0F;  // of a slot that has its number
 constexpr double kNanInk = 0.35;
 constexpr float kRow = 172.0F;
-constexpr float kFormats = 92.0F;  // width of their names
-constexpr float kHeading = 44.0F, kLeastCell = 30.0F, kLeastCause = 40.0F;
-constexpr float kVerdict = 52.0F, kLowCell = 68.0F;  // a lower one has its verdict beside its bars
-constexpr float kPlotShare = 0.3F;                   // of the height
-constexpr float kNumericsKeys = 16.0F;               // height of the numbers of keys
+constexpr float kAxis = 64.0F;  // width of its labels
+constexpr float kHeading = 44.0F, kLeastCell = 90.0F;
+constexpr float kPlotShare = 0.3F;      // of the height
+constexpr float kNumericsKeys = 16.0F;  // height of the numbers of keys
 
-/// Where the bars stand: between 0 and `end`, cut into slots of one or more keys.
+/// Where the bars stand: along the axis of errors, cut into slots of one or more keys.
 struct Slots {
     const NumericsCellView& cell;
-    double end;  // weight of the highest bar
+    const NumericsAxis& axis;
     ImVec2 low, high;
     std::size_t count = 1;
 
     float width() const { return (high.x - low.x) / static_cast<float>(count); }
     float left(std::size_t n) const { return low.x + width() * static_cast<float>(n); }
-    float y(double weight) const {
-        return high.y - (high.y - low.y) * static_cast<float>(within(weight / end, 0.0, 1.0));
+    /// On the log scale; 0 and what is below it stand at its foot.
+    float y(double error) const {
+        const double share = std::log(error / axis.low) / std::log(axis.high / axis.low);
+        return high.y - (high.y - low.y) * static_cast<float>(within(share, 0.0, 1.0));
     }
     std::size_t first_key(std::size_t n) const { return n * cell.bars.size() / count; }
     std::size_t slot_of(std::size_t key) const {
@@ -45,12 +46,12 @@ struct Slots {
         while (n + 1 < count && first_key(n + 1) <= key) ++n;
         return n;
     }
-    /// NaN before all, else the key with the largest weight.
+    /// NaN before all, else the key with the largest error.
     std::size_t shown_key(std::size_t n) const {
         std::size_t best = first_key(n);
         for (std::size_t j = best; j < first_key(n + 1); ++j) {
             if (std::isnan(cell.bars[j].weight)) return j;
-            if (cell.bars[j].weight > cell.bars[best].weight) best = j;
+            if (cell.bars[j].error > cell.bars[best].error) best = j;
         }
         return best;
     }
@@ -74,34 +75,42 @@ void draw_nan(const Slots& slots, std::size_t n, const Frame& frame) {
     frame.painter.rect(low, high, view::translucent(frame.theme.nan, kNanInk));
 }
 
-/// Above the bar and the mark of the exact weight, in the softmax that is explained.
+/// The error, above the bar and the mark of 1 ulp.
 void draw_number(const Slots& slots, std::size_t n, const NumericsBar& bar, const Frame& frame) {
     const Font& font = frame.fonts.digits_small;
-    if (!slots.cell.selected || slots.width() < frame.px(kNumbered)) return;
-    const float bottom = slots.y(std::fmax(bar.weight, bar.exact)) - frame.px(1);
+    if (slots.width() < frame.px(kNumbered)) return;
+    const float bottom = slots.y(std::fmax(bar.error, bar.ulp)) - frame.px(2);
     draw_text_in(frame, font, {slots.left(n), bottom - font.px},
                  {slots.left(n) + slots.width(), bottom}, Align::center, frame.theme.text,
-                 view::weight_text(bar.weight));
+                 bar.error == 0.0 ? "0" : view::significant(bar.error, 2));
 }
 
+/// From the foot of the axis to the error; an error of 0 has none.
 void draw_bar(const Slots& slots, std::size_t n, const Frame& frame) {
     const NumericsBar& bar = slots.cell.bars[slots.shown_key(n)];
     if (std::isnan(bar.weight)) return draw_nan(slots, n, frame);
+    if (std::isnan(bar.error)) return;
     const float width = bar_width(slots, frame);
     const float x = slots.left(n) + (slots.width() - width) / 2;
-    const float top = std::min(slots.y(bar.weight), slots.high.y - frame.px(1));
-    frame.painter.rect({x, top}, {x + width, slots.high.y}, frame.theme.role(Role::weight));
+    const float top = std::min(slots.y(bar.error), slots.high.y - frame.px(1));
+    if (bar.error > 0.0)
+        frame.painter.rect({x, top}, {x + width, slots.high.y},
+                           bar.off ? frame.theme.bad : frame.theme.control);
     draw_number(slots, n, bar, frame);
 }
 
-/// Where the exact weight is: a line across the slot.
-void draw_exact(const Slots& slots, std::size_t n, const Frame& frame) {
+/// Where 1 ulp is: a line across the slot.
+void draw_ulp(const Slots& slots, std::size_t n, const Frame& frame) {
     const NumericsBar& bar = slots.cell.bars[slots.shown_key(n)];
-    if (std::isnan(bar.exact)) return;
-    const float y = std::round(slots.y(bar.exact));
+    if (!(bar.ulp > slots.axis.low) || bar.ulp > slots.axis.high) return;
+    const float y = std::round(slots.y(bar.ulp));
     frame.painter.line({slots.left(n) + frame.px(1), y},
                        {slots.left(n) + slots.width() - frame.px(1), y}, frame.theme.text,
                        frame.px(1));
+}
+
+float bars_top(const Box& at, const Frame& frame) {
+    return at.low.y + frame.px(2 * kTableRow + kSpace4);
 }
 
 void draw_cross(ImVec2 at, const Frame& frame) {
@@ -127,37 +136,41 @@ void draw_selected(const Slots& slots, const Frame& frame) {
     if (!slots.cell.selected) return;
     const float left = slots.left(slots.slot_of(static_cast<std::size_t>(*slots.cell.selected)));
     const float right = left + std::max(slots.width(), frame.px(3));
-    draw_ring(frame.painter, {left, slots.low.y - frame.fonts.digits_small.px},
-              {right, slots.high.y + frame.px(3)}, frame.theme, frame.scale);
+    draw_ring(frame.painter, {left, slots.low.y}, {right, slots.high.y + frame.px(3)}, frame.theme,
+              frame.scale);
 }
 
-/// × above the key where the row broke.
+/// × at the top of the key where the row broke.
 void draw_broken(const Slots& slots, const Frame& frame) {
     const std::size_t n = slots.slot_of(static_cast<std::size_t>(*slots.cell.broken_key));
-    draw_cross({slots.left(n) + slots.width() / 2, slots.low.y - frame.px(6)}, frame);
+    draw_cross({slots.left(n) + slots.width() / 2, slots.low.y + frame.px(8)}, frame);
 }
 
-/// How far off it is; where it broke also why.
-void draw_head(const NumericsCellView& cell, ImVec2 low, ImVec2 high, const Frame& frame) {
+/// The format, and beneath it how far off it is: in large letters where it has room.
+void draw_head(const NumericsCellView& cell, const NumericsFormatRow& format, const Box& at,
+               const Frame& frame) {
     const Theme& theme = frame.theme;
     const Color colors[] = {theme.good, theme.warning, theme.bad};
-    const ImVec2 bottom{high.x, low.y + frame.px(kTableRow)};
-    const std::string text = "● " + cell.text.substr(0, cell.text.find(" ulp"));
-    const float width = frame.text_width(frame.fonts.strong, text) + frame.px(10);
-    draw_text_in(frame, frame.fonts.strong, low, bottom, Align::left,
-                 colors[static_cast<std::size_t>(cell.verdict)], text);
-    const float space = high.x - low.x - width;
-    if (cell.verdict != NumericsVerdict::broken || space < frame.px(kLeastCause)) return;
-    draw_text_in(frame, frame.fonts.small, {low.x + width, low.y}, bottom, Align::left,
-                 frame.theme.muted, fit_text(frame, frame.fonts.small, cell.cause, space));
+    const float middle = at.low.y + frame.px(kTableRow);
+    draw_text_in(frame, frame.fonts.strong, at.low, {at.high.x, middle}, Align::left,
+                 theme.role(format.role), format.title);
+    const float width = at.size().x;
+    std::string text = "● " + cell.text;
+    if (frame.text_width(frame.fonts.body, text) > width) text = text.substr(0, text.find(" ulp"));
+    const Font& font =
+        frame.text_width(frame.fonts.body, text) > width ? frame.fonts.small : frame.fonts.body;
+    draw_text_in(frame, font, {at.low.x, middle}, {at.high.x, middle + frame.px(kTableRow)},
+                 Align::left, colors[static_cast<std::size_t>(cell.verdict)],
+                 fit_text(frame, font, text, width));
 }
 
 void explain(const Slots& slots, const Frame& frame) {
     const std::size_t j = slots.key_under(ImGui::GetMousePos().x);
     const NumericsBar& bar = slots.cell.bars[j];
     tooltip(frame, fmt::format("key {}: {}", j, view::number(bar.weight)),
-            fmt::format("exact {}\n{}: {}", view::number(bar.exact), slots.cell.text,
-                        slots.cell.cause));
+            fmt::format("exact {}\nerror {}, 1 ulp {}\n{}: {}", view::number(bar.exact),
+                        view::significant(bar.error, 2), view::significant(bar.ulp, 2),
+                        slots.cell.text, slots.cell.cause));
 }
 
 void read(const Slots& slots, ImVec2 low, ImVec2 high, const Frame& frame, Actions& out) {
@@ -179,34 +192,31 @@ void read(const Slots& slots, ImVec2 low, ImVec2 high, const Frame& frame, Actio
     ImGui::PopID();
 }
 
-/// One softmax in one format, within `low` … `high`: its verdict, and a bar for each key with a mark where the exact
-/// weight is. Of more keys than there is room for, some share a bar: the largest weight, NaN before all.
-/// A click selects the key; so do ← and → while it has the keyboard. `end`: weight of the highest bar there can be;
-/// `numbers`: of the keys, beneath the box.
-void draw_numerics_cell(const NumericsCellView& cell, ImVec2 low, ImVec2 high, double end,
-                        bool numbers, const Frame& frame, Actions& out) {
-    const float pad = frame.px(kSpace8);
-    if (cell.selected) frame.painter.rect(low, high, frame.theme.raised, frame.px(6));
-    const ImVec2 inner{low.x + pad, low.y + frame.px(2)};
-    const bool beside = high.y - low.y < frame.px(kLowCell);
-    const float number = frame.fonts.digits_small.px;  // of a bar as high as can be
-    const float above = beside ? frame.px(kSpace8) : frame.px(kTableRow) + number;
-    Slots slots{cell,
-                end,
-                {inner.x + (beside ? frame.px(kVerdict) : 0.0F), inner.y + above},
-                {high.x - pad, high.y - frame.px(5)}};
-    slots.high.y = std::max(slots.high.y, slots.low.y + frame.px(8));
+/// One softmax in one format within `at`: its verdict, and for each key a bar of its error. Of more keys than there is
+/// room for, some share a bar: the largest error, NaN before all. A click selects the key; so do ← and → while it has the
+/// keyboard.
+void draw_numerics_cell(const NumericsCellView& cell, const NumericsView& view, const Box& at,
+                        const Frame& frame, Actions& out) {
+    const float pad = frame.px(kSpace4);
+    const float top = bars_top(at, frame);
+    if (cell.selected) frame.painter.rect(at.low, at.high, frame.theme.raised, frame.px(6));
+    Slots slots{
+        cell,
+        view.axis,
+        {at.low.x + pad, top},
+        {at.high.x - pad, std::max(at.high.y - frame.px(kNumericsKeys), top + frame.px(8))}};
     const float space = (slots.high.x - slots.low.x) / frame.px(kLeastSlot);
     slots.count =
         within<std::size_t>(static_cast<std::size_t>(std::max(space, 1.0F)), 1, cell.bars.size());
-    draw_head(cell, inner, {beside ? slots.low.x : high.x - pad, high.y}, frame);
+    draw_head(cell, view.rows[static_cast<std::size_t>(cell.format)],
+              {{at.low.x + pad, at.low.y}, {at.high.x - pad, top}}, frame);
     frame.painter.line({slots.low.x, slots.high.y}, slots.high, frame.theme.control, frame.px(1));
     for (std::size_t n = 0; n < slots.count; ++n) draw_bar(slots, n, frame);
-    for (std::size_t n = 0; n < slots.count; ++n) draw_exact(slots, n, frame);
-    if (numbers) draw_keys(slots, high.y, frame);
+    for (std::size_t n = 0; n < slots.count; ++n) draw_ulp(slots, n, frame);
+    draw_keys(slots, slots.high.y + frame.px(2), frame);
     draw_selected(slots, frame);
     if (cell.broken_key) draw_broken(slots, frame);
-    read(slots, low, high, frame, out);
+    read(slots, {at.low.x, top}, at.high, frame, out);
 }
 
 // --- the row of logits
@@ -232,19 +242,21 @@ void draw_numerics_controls(const NumericsView& view, ControlBar& bar) {
     bar.field<SetNumericsGain>(view.controls);
 }
 
-// --- the matrix
+// --- algorithms beside each other, formats within them
 
-/// Columns of algorithms, right of the formats' names.
+/// Columns right of the labels of an axis.
 struct Columns {
     float left, width, gap;
     float x(std::size_t n) const { return left + (width + gap) * static_cast<float>(n); }
 };
 
-Columns columns_in(const Box& at, std::size_t count, const Frame& frame) {
-    const float gap = frame.px(kSpace12);
-    const float left = at.low.x + frame.px(kFormats);
+Columns columns_in(float low, float high, std::size_t count, float gap) {
     const auto n = static_cast<float>(count);
-    return {left, std::max(1.0F, (at.high.x - left - gap * (n - 1.0F)) / n), gap};
+    return {low, std::max(1.0F, (high - low - gap * (n - 1.0F)) / n), gap};
+}
+
+Columns algorithms_in(const Box& at, std::size_t count, const Frame& frame) {
+    return columns_in(at.low.x + frame.px(kAxis), at.high.x, count, frame.px(kSpace24));
 }
 
 /// "naive", and its formula in what is left of the width.
@@ -259,33 +271,48 @@ void draw_heading(const NumericsColumn& column, const Box& at, const Frame& fram
     draw_formula(frame, *box, {after, at.low.y + slack + box->ascent});
 }
 
-void draw_format(const NumericsFormatRow& row, const Box& at, const Frame& frame) {
+/// Over the bars of a format: its bits and its range.
+void tell_format(const NumericsFormatRow& row, const Box& at, std::size_t panel,
+                 const Frame& frame) {
     ImGui::SetCursorScreenPos(at.low);
+    ImGui::PushID(static_cast<int>(panel));
     invisible_button(row.title.c_str(), at.size());
-    tooltip(frame, row.title, row.tooltip);
-    const float y = at.low.y + frame.px(4);
-    const float line = y + frame.px(22);
-    const float bottom = line + frame.fonts.small.px + frame.px(2);
-    draw_text_in(frame, frame.fonts.strong, {at.low.x, y}, {at.high.x, line}, Align::left,
-                 frame.theme.role(row.role), row.title);
-    if (bottom <= at.high.y)
-        draw_text_in(frame, frame.fonts.small, {at.low.x, line}, {at.high.x, bottom}, Align::left,
-                     frame.theme.muted, row.largest);
+    tooltip(frame, row.title, row.largest + "\n" + row.tooltip);
+    ImGui::PopID();
 }
 
-void draw_matrix(const NumericsView& view, const Columns& columns, const Box& at,
-                 const Frame& frame, Actions& out) {
-    const float gap = frame.px(kSpace4);
-    const auto rows = static_cast<float>(view.rows.size());
-    const float numbers = frame.px(kNumericsKeys);
-    const float height = (at.high.y - at.low.y - numbers - gap * (rows - 1.0F)) / rows;
-    for (std::size_t f = 0; f < view.rows.size(); ++f) {
-        const float top = at.low.y + (height + gap) * static_cast<float>(f);
-        draw_format(view.rows[f], {{at.low.x, top}, {columns.left - gap, top + height}}, frame);
-        for (std::size_t a = 0; a < view.columns.size(); ++a)
-            draw_numerics_cell(view.cells[f][a], {columns.x(a), top},
-                               {columns.x(a) + columns.width, top + height}, view.bar_end,
-                               f + 1 == view.rows.size(), frame, out);
+/// Lines across all columns at the labelled errors.
+void draw_error_axis(const NumericsView& view, const Box& at, const Frame& frame) {
+    const Font& font = frame.fonts.digits_small;
+    const NumericsAxis& axis = view.axis;
+    const float right = at.low.x + frame.px(kAxis - kSpace8);
+    draw_text_in(frame, frame.fonts.small, {at.low.x, at.low.y - frame.px(2 * kTableRow)},
+                 {right + frame.px(kSpace8), at.low.y - frame.px(kTableRow)}, Align::left,
+                 frame.theme.muted, "|a − exact|");
+    for (std::size_t n = 0; n < axis.ticks.size(); ++n) {
+        const double share = std::log(axis.ticks[n] / axis.low) / std::log(axis.high / axis.low);
+        const float y = std::round(at.high.y - at.size().y * static_cast<float>(share));
+        frame.painter.line({at.low.x + frame.px(kAxis), y}, {at.high.x, y}, frame.theme.line,
+                           frame.px(1));
+        draw_text_in(frame, font, {at.low.x, y - font.px}, {right, y + font.px}, Align::right,
+                     frame.theme.muted, axis.labels[n]);
+    }
+}
+
+void draw_matrix(const NumericsView& view, const Columns& panels, const Box& at, const Frame& frame,
+                 Actions& out) {
+    const float top = bars_top(at, frame);
+    draw_error_axis(view, {{at.low.x, top}, {at.high.x, at.high.y - frame.px(kNumericsKeys)}},
+                    frame);
+    for (std::size_t a = 0; a < view.columns.size(); ++a) {
+        const float left = panels.x(a);
+        const Columns formats =
+            columns_in(left, left + panels.width, view.rows.size(), frame.px(kSpace4));
+        for (std::size_t f = 0; f < view.rows.size(); ++f) {
+            const Box column{{formats.x(f), at.low.y}, {formats.x(f) + formats.width, at.high.y}};
+            tell_format(view.rows[f], {column.low, {column.high.x, top}}, a, frame);
+            draw_numerics_cell(view.cells[f][a], view, column, frame, out);
+        }
     }
 }
 
@@ -295,8 +322,8 @@ void draw_plots(const NumericsView& view, const Columns& columns, const Box& at,
                 Actions& out) {
     for (std::size_t a = 0; a < view.columns.size(); ++a) {
         const NumericsColumn& column = view.columns[a];
-        // the first plot's ticks stand under the names of the formats
-        const float left = a == 0 ? columns.x(a) - frame.px(kFormats * 0.6F) : columns.x(a);
+        // the first plot's ticks stand under those of the errors
+        const float left = a == 0 ? columns.x(a) - frame.px(kAxis * 0.8F) : columns.x(a);
         const PlotInput input =
             draw_plot(column.plot, ("plot " + column.title).c_str(), {left, at.low.y},
                       {columns.x(a) + columns.width, at.high.y}, view.stale, frame);
@@ -305,18 +332,17 @@ void draw_plots(const NumericsView& view, const Columns& columns, const Box& at,
     }
 }
 
-/// Headings over the matrix of formats and algorithms.
+/// Headings over the columns of errors.
 void draw_rounded(const NumericsView& view, const Box& box, const Frame& frame, Actions& out) {
     const float bottom = box.low.y + frame.px(kHeading);
-    const auto rows = static_cast<float>(view.rows.size());
     const float matrix =
-        std::max(box.high.y - bottom, rows * frame.px(kLeastCell + kSpace4));  // lower, it scrolls
+        std::max(box.high.y - bottom, frame.px(2 * kTableRow + kLeastCell));  // lower, it scrolls
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const float right = low.x + ImGui::GetContentRegionAvail().x;  // beside the bar of what scrolls
-    const Columns columns = columns_in({low, {right, low.y}}, view.columns.size(), frame);
+    const Columns columns = algorithms_in({low, {right, low.y}}, view.columns.size(), frame);
     for (std::size_t a = 0; a < view.columns.size(); ++a)
         draw_heading(view.columns[a],
-                     {{columns.x(a) + frame.px(8), low.y},
+                     {{columns.x(a) + frame.px(kSpace4), low.y},
                       {columns.x(a) + columns.width, low.y + frame.px(kHeading)}},
                      frame);
     const float top = low.y + frame.px(kHeading);
@@ -332,14 +358,13 @@ void draw_rounded(const NumericsView& view, const Box& box, const Frame& frame, 
 std::string draw_numerics_workspace(const AppState& state, const WorkArea& r, const Frame& frame,
                                     Actions& out) {
     const NumericsView view = build_numerics_view(state);
-    const Parts parts{.heading = {.headline = view.sentence,
-                                  .why = "Errors in ulp. " + view.note + "\n" + view.why},
-                      .hero = {"formats", "formats",
+    const Parts parts{.heading = {.headline = view.sentence, .why = view.note + "\n" + view.why},
+                      .hero = {"formats", "error of each key",
                                [&](const Box& box) { draw_rounded(view, box, frame, out); }},
                       .others = {{"curves", "error over the gain",
                                   [&](const Box& box) {
                                       const Columns columns =
-                                          columns_in(box, view.columns.size(), frame);
+                                          algorithms_in(box, view.columns.size(), frame);
                                       draw_plots(view, columns, box, frame, out);
                                   },
                                   CanvasPart::Where::below, kPlotShare}},
