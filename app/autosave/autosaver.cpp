@@ -23,7 +23,8 @@ view::Action warning(const std::string& text) {
 /// What a person sets for every session.
 bool is_setting(const view::Action& action) {
     return action.is<view::SetTheme>() || action.is<view::SetUiScale>() ||
-           action.is<view::SetReducedMotion>() || action.is<view::ShowInspector>();
+           action.is<view::SetReducedMotion>() || action.is<view::ShowInspector>() ||
+           action.is<view::SetColorMap>() || action.is<view::SetWeightsToOne>();
 }
 
 /// Where it does, another document takes the place of the present one. A tour's pages are not meant: what is done there is
@@ -79,6 +80,9 @@ Result<view::Actions> Autosaver::settings(bool scale_is_open) {
     if (scale_is_open) actions.push_back(view::StartAtScale{settings_.ui_scale});
     if (settings_.reduced_motion) actions.push_back(view::SetReducedMotion{true});
     if (settings_.inspector) actions.push_back(view::ShowInspector{settings_.inspector});
+    if (settings_.colors.map != view::ColorMap::violet)
+        actions.push_back(view::SetColorMap{settings_.colors.map});
+    if (settings_.colors.to_one) actions.push_back(view::SetWeightsToOne{true});
     return actions;
 }
 

@@ -11,7 +11,8 @@
 namespace attn::autosave {
 
 Settings settings_of(const view::AppState& state, const Settings& before) {
-    return {state.theme, state.ui_scale, state.reduced_motion, state.inspector, before.others};
+    return {state.theme,     state.ui_scale,          state.reduced_motion,
+            state.inspector, view::color_look(state), before.others};
 }
 
 Result<std::optional<Settings>> read_settings(const std::filesystem::path& file) {
@@ -29,6 +30,8 @@ Result<std::optional<Settings>> read_settings(const std::filesystem::path& file)
     fields.read("ui_scale", settings.ui_scale);
     fields.read("reduced_motion", settings.reduced_motion);
     if (fields.find("inspector") != nullptr) fields.read("inspector", settings.inspector.emplace());
+    fields.read_name("color_map", settings.colors.map, view::kNamesOf<view::ColorMap>);
+    fields.read("weights_to_one", settings.colors.to_one);
     if (!(settings.ui_scale >= 1.0 && settings.ui_scale <= 2.0))
         fields.complain(fmt::format("has 'ui_scale' = {}: expected 1 to 2", settings.ui_scale));
     if (auto valid = fields.finish(); !valid) return tl::unexpected(valid.error());
@@ -46,6 +49,11 @@ Result<void> write_settings(const std::filesystem::path& file, const Settings& s
         {"ui_scale", settings.ui_scale},
         {"reduced_motion", settings.reduced_motion}};
     if (settings.inspector) json["inspector"] = *settings.inspector;
+    if (!(settings.colors == view::ColorLook{})) {
+        json["color_map"] =
+            view::kNamesOf<view::ColorMap>[static_cast<std::size_t>(settings.colors.map)];
+        json["weights_to_one"] = settings.colors.to_one;
+    }
     if (!settings.others.empty())
         json.update(nlohmann::ordered_json::parse(settings.others, nullptr, false));
     std::error_code ignored;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "app/common/color_look.h"
 #include "app/common/theme_name.h"
 #include "core/result.h"
 
@@ -19,6 +20,7 @@ struct Settings {
     double ui_scale = 1.0;
     bool reduced_motion = false;
     std::optional<bool> inspector;
+    view::ColorLook colors = {};
     std::string others = {};  // JSON of fields that this version does not know: written again
     bool operator==(const Settings&) const = default;
 };

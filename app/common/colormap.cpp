@@ -28,10 +28,45 @@ constexpr Ramp kUnitDark{rgb(0x1f1924), rgb(0x2c1e3d), rgb(0x382455), rgb(0x442a
 constexpr Ramp kUnitLight{rgb(0xf9f7fb), rgb(0xf2e7fc), rgb(0xe9d7fb), rgb(0xe0c7f9), rgb(0xd6b8f7),
                           rgb(0xcca9f5), rgb(0xc19af2), rgb(0xb58cf0), rgb(0xa97ded)};
 
-const Ramp& ramp(ColorScale scale, ThemeName name) {
+// From the background to the red of what is wrong.
+constexpr Ramp kErrorsDark{rgb(0x1d191b), rgb(0x281b1e), rgb(0x341d20),
+                           rgb(0x3f1e23), rgb(0x4a1f26), rgb(0x66252d),
+                           rgb(0x842a34), rgb(0xa22f3c), rgb(0xc23343)};
+constexpr Ramp kErrorsLight{rgb(0xfaf7f6), rgb(0xf9eae8), rgb(0xf8ddda),
+                            rgb(0xf6d1cd), rgb(0xf4c4bf), rgb(0xf3b3ac),
+                            rgb(0xf2a29a), rgb(0xef9188), rgb(0xec7f77)};
+// Black to white and white to black: in print more ink is more weight.
+constexpr Ramp kGreyDark{rgb(0x16181b), rgb(0x2c2e31), rgb(0x454649), rgb(0x5e6062), rgb(0x7a7b7d),
+                         rgb(0x969798), rgb(0xb3b4b5), rgb(0xd1d1d2), rgb(0xf0f0f0)};
+constexpr Ramp kGreyLight{rgb(0xfafafa), rgb(0xdbdbdb), rgb(0xbdbdbd), rgb(0x9f9f9f), rgb(0x838383),
+                          rgb(0x686868), rgb(0x4e4e4e), rgb(0x353535), rgb(0x1e1e1e)};
+// Dark to bright; turned round where the background is bright. Source: van der Walt & Smith 2015, matplotlib's viridis;
+// Nuñez, Anderton & Renslow 2018, doi:10.1371/journal.pone.0199239, cividis.
+constexpr Ramp kViridis{rgb(0x440154), rgb(0x472d7a), rgb(0x3c518a), rgb(0x2e728e), rgb(0x25908c),
+                        rgb(0x2fae7f), rgb(0x63c861), rgb(0xaddc33), rgb(0xfde725)};
+constexpr Ramp kCividis{rgb(0x00224e), rgb(0x1a3770), rgb(0x434e6c), rgb(0x60646f), rgb(0x7d7b76),
+                        rgb(0x9b9476), rgb(0xbcad6c), rgb(0xddc958), rgb(0xfee838)};
+
+struct Stops {
+    const Ramp& ramp;
+    bool turned = false;
+};
+Stops stops_of(ColorScale scale, ThemeName name, ColorMap map) {
     const bool dark = name == ThemeName::dark;
-    if (scale == ColorScale::diverging) return dark ? kDivergingDark : kDivergingLight;
-    return dark ? kUnitDark : kUnitLight;
+    if (scale == ColorScale::diverging) return {dark ? kDivergingDark : kDivergingLight};
+    switch (map) {
+        case ColorMap::viridis:
+            return {kViridis, !dark};
+        case ColorMap::cividis:
+            return {kCividis, !dark};
+        case ColorMap::grey:
+            return {dark ? kGreyDark : kGreyLight};
+        case ColorMap::errors:
+            return {dark ? kErrorsDark : kErrorsLight};
+        case ColorMap::violet:
+            break;
+    }
+    return {dark ? kUnitDark : kUnitLight};
 }
 
 // ---- themes
@@ -134,9 +169,8 @@ ColorRange range_of(ColorScale scale, std::span<const float> values) {
         const double size = scale == ColorScale::unit ? value : std::abs(value);
         if (std::isfinite(size)) largest = std::max(largest, size);
     }
-    if (scale == ColorScale::unit) return {scale, 0.0, std::max(largest, 1.0)};
-    if (largest == 0.0) largest = 1.0;
-    return {scale, -largest, largest};
+    if (!(largest > 0.0)) largest = 1.0;
+    return {scale, scale == ColorScale::unit ? 0.0 : -largest, largest};
 }
 
 double position_of(const ColorRange& range, double value) {
@@ -151,14 +185,19 @@ double position_of(const ColorRange& range, double value) {
 }
 
 Color color_at(ColorScale scale, double position, ThemeName name) {
-    const Ramp& stops = ramp(scale, name);
-    const double t = std::clamp(position, 0.0, 1.0) * static_cast<double>(stops.size() - 1);
+    return color_at(scale, position, name, ColorMap::violet);
+}
+
+Color color_at(ColorScale scale, double position, ThemeName name, ColorMap map) {
+    const auto [stops, turned] = stops_of(scale, name, map);
+    const double from_low = std::clamp(position, 0.0, 1.0);
+    const double t = (turned ? 1.0 - from_low : from_low) * static_cast<double>(stops.size() - 1);
     const std::size_t n = std::min(static_cast<std::size_t>(t), stops.size() - 2);
     return blend(stops[n], stops[n + 1], t - static_cast<double>(n));
 }
 
 Color color_of(const ColorRange& range, double value, ThemeName name) {
-    return color_at(range.scale, position_of(range, value), name);
+    return color_at(range.scale, position_of(range, value), name, range.map);
 }
 
 Color ink_on(Color fill, ThemeName name) {

@@ -1,7 +1,10 @@
 #include "app/common/grid.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
+#include "app/common/color_look.h"
 #include "app/common/document/solve.h"
 #include "app/common/format.h"
 #include "app/common/row_range.h"
@@ -43,13 +46,20 @@ Color fill_of(const CellView& cell, const ColorRange& range, ThemeName name) {
     return color_of(range, cell.value, name);
 }
 
+/// Of what is masked it is quieter than of a weight of 0.
+Color ink_of_cell(const CellView& cell, ThemeName name) {
+    constexpr double kMaskedInk = 0.62;  // the least that reads (4.5:1) in both themes
+    const Color ink = ink_on(cell.fill, name);
+    return cell.look == CellLook::masked ? blend(cell.fill, ink, kMaskedInk) : ink;
+}
+
 CellView make_cell(float value, bool masked, const ColorRange& range, int decimals,
                    ThemeName name) {
     CellView cell;
     cell.value = value;
     cell.look = look_of(value, masked);
     cell.fill = fill_of(cell, range, name);
-    cell.ink = ink_on(cell.fill, name);
+    cell.ink = ink_of_cell(cell, name);
     cell.text = cell_number(value, decimals);
     return cell;
 }
@@ -112,11 +122,15 @@ void add_cells(const AppState& state, GridView& grid, std::span<const float> val
 /// The colour bar in words. By row its numbers are shares of the row's largest.
 void label_scale(GridView& grid, bool by_row) {
     const ColorRange& range = grid.range;
+    grid.ticks.clear();
     grid.low_label = tick(range.low);
     grid.high_label = by_row ? "the row's largest" : tick(range.high);
     if (range.scale == ColorScale::diverging) return grid.ticks.push_back({0.5, "0"});
+    if (!by_row && range.high < 1.0) grid.high_label = "largest: " + grid.high_label;
     const auto add = [&](double value, std::string label) {
-        grid.ticks.push_back({position_of(range, value), std::move(label)});
+        if (by_row || value < range.high)
+            grid.ticks.push_back(
+                {by_row ? std::sqrt(value) : position_of(range, value), std::move(label)});
     };
     const Index keys = grid.transposed ? grid.rows : grid.columns;
     if (!by_row && keys > 1)
@@ -145,11 +159,35 @@ GridView make_grid(const AppState& state, const Sheet& sheet, const GridStyle& s
     if (style.transposed) transpose_labels(grid);
     grid.shape = size(grid.rows, grid.columns);
     const std::vector<float> values = entries_of(sheet.values);
-    grid.range = range_of(style.colors, values);
+    grid.range = with_look(range_of(style.colors, values), color_look(state));
     label_scale(grid, style.by_row);
     add_cells(state, grid, values, style);
     select(state, grid);
     return grid;
+}
+
+void recolor(GridView& grid, const ColorRange& range, ThemeName name) {
+    grid.range = range;
+    label_scale(grid, false);
+    for (CellView& cell : grid.cells) {
+        cell.fill = fill_of(cell, range, name);
+        cell.ink = ink_of_cell(cell, name);
+    }
+}
+
+void share_range(const std::vector<GridView*>& grids, ThemeName name) {
+    const auto is_weights = [](const GridView* grid) {
+        return grid->range.scale == ColorScale::unit && grid->legend.empty();
+    };
+    double high = 0.0;
+    for (const GridView* const grid : grids)
+        if (is_weights(grid)) high = std::max(high, grid->range.high);
+    for (GridView* const grid : grids) {
+        if (!is_weights(grid) || grid->range.high == high) continue;
+        ColorRange range = grid->range;
+        range.high = high;
+        recolor(*grid, range, name);
+    }
 }
 
 void light(GridView& grid, const CellRef& cell) {

@@ -106,6 +106,11 @@ struct GridStyle {
 };
 GridView make_grid(const AppState& state, const Sheet& sheet, const GridStyle& style);
 
+/// Colours its numbers by that range, and labels the bar.
+void recolor(GridView& grid, const ColorRange& range, ThemeName name);
+/// One range for weights that stand beside each other: to the largest of them all.
+void share_range(const std::vector<GridView*>& grids, ThemeName name);
+
 /// Lights `cell` of the tensor, wherever the grid draws it.
 void light(GridView& grid, const CellRef& cell);
 void light_row(GridView& grid, Index row);        // of the tensor

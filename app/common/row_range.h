@@ -11,7 +11,9 @@ inline ColorRange range_of_row(const ColorRange& whole, std::span<const float> r
     float largest = 0.0F;
     for (const float value : row)
         if (std::isfinite(value) && value > largest) largest = value;
-    return largest > 0.0F ? ColorRange{whole.scale, 0.0, largest} : whole;
+    ColorRange own = whole;
+    if (largest > 0.0F) own.low = 0.0, own.high = largest;
+    return own;
 }
 
 }  // namespace attn::view

@@ -7,6 +7,7 @@
 
 #include "app/common/actions.h"
 #include "app/common/assets.h"
+#include "app/common/color_look.h"
 #include "app/common/document/actions.h"
 #include "app/common/glossary.h"
 #include "app/common/state_text.h"
@@ -96,10 +97,22 @@ void add_copies(const CommandAdder& add, const AppState& state) {
     add("Copy this state as text", {}, CopyState{});
 }
 
+void add_color_looks(const CommandAdder& add, const ColorLook& look) {
+    constexpr std::string_view kTexts[] = {"violet, the theme's own",
+                                           "viridis, even steps of lightness",
+                                           "cividis, for colour-blind eyes", "grey, for print"};
+    for (std::size_t n = 0; n < std::size(kTexts); ++n)
+        add(fmt::format("Colour map of weights: {}", kTexts[n]), {},
+            SetColorMap{static_cast<ColorMap>(n)}, static_cast<std::size_t>(look.map) != n);
+    add(look.to_one ? "Colours of weights to the largest weight" : "Colours of weights from 0 to 1",
+        {}, SetWeightsToOne{!look.to_one});
+}
+
 void add_looks(const CommandAdder& add, const AppState& state) {
     const bool dark = state.theme == ThemeName::dark;
     add(dark ? "Light theme" : "Dark theme", plain(Key::t),
         SetTheme{dark ? ThemeName::light : ThemeName::dark}, true, {}, plain(Key::f2));
+    add_color_looks(add, color_look(state));
     const double step = std::round(state.ui_scale * kScaleSteps);  // tenths, as they are written
     add("Larger", ctrl(Key::plus), SetUiScale{(step + 1) / kScaleSteps}, state.ui_scale < 2.0);
     add("Smaller", ctrl(Key::minus), SetUiScale{(step - 1) / kScaleSteps}, state.ui_scale > 1.0);

@@ -4,6 +4,7 @@
 
 #include "app/common/actions.h"
 #include "app/common/check_file.h"
+#include "app/common/color_look.h"
 #include "app/common/describe_json.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/call_actions.h"
@@ -57,6 +58,7 @@ std::vector<const ActionType*> all_actions() {
     add(CheckActions::kTypes);
     add(MapActions::kTypes);
     add(PartsActions::kTypes);
+    add(ColorActions::kTypes);
     add(FigureActions::kTypes);
     add(InterventionActions::kTypes);
     add(ModelPlaceActions::kTypes);

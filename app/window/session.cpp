@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/color_look.h"
 #include "app/common/describe_json.h"
 #include "app/common/document/edits.h"
 #include "app/common/fields.h"
@@ -36,6 +37,10 @@ ordered_json window_to(const AppState& state) {
                         {"backend", state.backend},
                         {"message", state.message.text}};
     window["severity"] = kSeverityNames[static_cast<std::size_t>(state.message.severity)];
+    if (const ColorLook& colors = color_look(state); !(colors == ColorLook{})) {
+        window["color_map"] = kNamesOf<ColorMap>[static_cast<std::size_t>(colors.map)];
+        window["weights_to_one"] = colors.to_one;
+    }
     if (state.inspector) window["inspector"] = *state.inspector;
     if (state.presenter) window["presenter"] = true;
     if (state.show_help) window["help"] = true;
@@ -145,6 +150,8 @@ void read_lecture(Fields& fields, AppState& state) {
 void read_window(Fields& fields, AppState& state) {
     read_shown(fields, state);
     fields.read_name("theme", state.theme, kNamesOf<ThemeName>);
+    fields.read_name("color_map", color_look(state).map, kNamesOf<ColorMap>);
+    fields.read("weights_to_one", color_look(state).to_one);
     fields.read("ui_scale", state.ui_scale);
     fields.read("reduced_motion", state.reduced_motion);
     fields.read("backend", state.backend);

@@ -353,12 +353,13 @@ TEST_CASE("CSV: one line a head with every measure, empty where it is not define
     CHECK(has(csv, ",5,0\n"));
 }
 
-TEST_CASE("colours: of all heads up to 1, or of each up to its largest weight") {
+TEST_CASE("colours: of all heads up to the largest weight, or of each up to its own") {
     AppState state = shown(three_layers());
     AllHeadsView view = build_all_heads_view(state);
-    CHECK(view.legend.high == "1");
+    CHECK(view.legend.high == tick(heads_look(state).shown->largest_of_all));
     const std::uint64_t same = view.picture.key;
-    CHECK(view.grids[0].range.high == 1.0);
+    CHECK(view.grids[0].range.high == heads_look(state).shown->largest_of_all);
+    CHECK(build_all_heads_view(after(state, {SetWeightsToOne{true}})).grids[0].range.high == 1.0);
     state = after(state, {SetHeadsRange{true}});
     view = build_all_heads_view(state);
     CHECK(view.legend.high == "largest");

@@ -85,8 +85,8 @@ TEST_CASE("a clipped key has no part in the colours' range and a look of its own
     CHECK(own.grids[0].range.high == doctest::Approx(2.0));  // 5 is key 0's
     // Of head 1 every query looks at key 0: its mean weight is 1; of head 2 none has ½.
     const AppState heavy = after(state, {ClipSinks{"limit", 0.6}});
-    CHECK(head_colors(heads_look(heavy), {0, 1}).is_clipped(0));
-    CHECK_FALSE(head_colors(heads_look(heavy), {0, 2}).is_clipped(0));
+    CHECK(head_colors(heads_look(heavy), {0, 1}, {}).is_clipped(0));
+    CHECK_FALSE(head_colors(heads_look(heavy), {0, 2}, {}).is_clipped(0));
     CHECK(heads_look(after(state, {ClipSinks{"limit", 1.5}})).clip == SinkClip::first);
     // of another limit no weight is looked at again; of other numbers all are
     const auto keys = heads_look(heavy).shown->keys;

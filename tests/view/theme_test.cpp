@@ -118,8 +118,29 @@ TEST_CASE("the range of a diverging grid is symmetric and ignores what is not fi
     CHECK(range.low == -3.0);
     CHECK(range.high == 3.0);
     CHECK(range_of(ColorScale::diverging, std::vector<float>{0.0F, 0.0F}).high == 1.0);
-    CHECK(range_of(ColorScale::unit, values).high == 1.0);
+    CHECK(range_of(ColorScale::unit, values).high == 0.5);
     CHECK(range_of(ColorScale::unit, std::vector<float>{0.2F, 1.25F}).high == 1.25);  // dropout
+    CHECK(range_of(ColorScale::unit, std::vector<float>{0.0F, std::nanf("")}).high == 1.0);
+}
+
+TEST_CASE(
+    "every colour map turns its lightness one way, and numerals read on each of its colours") {
+    for (const ThemeName name : {ThemeName::dark, ThemeName::light})
+        for (const ColorMap map : {ColorMap::violet, ColorMap::viridis, ColorMap::cividis,
+                                   ColorMap::grey, ColorMap::errors}) {
+            CAPTURE(static_cast<int>(map));
+            double before = lab_of(color_at(ColorScale::unit, 0.0, name, map)).L;
+            const bool brighter = name == ThemeName::dark;
+            for (int n = 1; n <= 64; ++n) {
+                const Color color = color_at(ColorScale::unit, n / 64.0, name, map);
+                const double now = lab_of(color).L;
+                CHECK((brighter ? now - before : before - now) > -0.5);
+                CHECK(contrast(color, ink_on(color, name)) >= 4.5);
+                before = now;
+            }
+            CHECK(color_at(ColorScale::diverging, 0.2, name, map) ==
+                  color_at(ColorScale::diverging, 0.2, name));
+        }
 }
 
 TEST_CASE("CIEDE2000 gives the published differences to four decimals") {

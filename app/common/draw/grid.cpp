@@ -267,7 +267,7 @@ std::optional<bool> draw_row_switch(const GridCanvas& canvas, const Bar& bar) {
     return toggle(frame, "rows", kSwitchText, *canvas.grid.rows_scaled,
                   {"Colours by row",
                    "on: the largest weight of each row has the full colour, which shows the shape "
-                   "of each row; off: the full colour is a weight of 1"});
+                   "of each row; off: the largest weight of all has it"});
 }
 
 }  // namespace
@@ -446,7 +446,7 @@ std::optional<bool> draw_color_bar(const GridCanvas& canvas, ImVec2 low, float w
     std::vector<Color> colors;
     for (int step = 0; step <= kBarSteps; ++step)
         colors.push_back(color_at(canvas.grid.range.scale, static_cast<double>(step) / kBarSteps,
-                                  frame.theme.name));
+                                  frame.theme.name, canvas.grid.range.map));
     frame.painter.gradient(bar.low, {bar.low.x + bar.width, bar.low.y + frame.px(kBarHeight)},
                            colors);
     draw_ticks(canvas, bar);

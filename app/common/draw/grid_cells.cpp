@@ -211,7 +211,9 @@ void draw_number(const GridCanvas& canvas, const NumberSetting& setting, std::si
             draw_text_in(canvas.frame, setting.font, low, high, Align::center, cell.ink, text);
         return;
     }
-    const std::string text = text_of(canvas.grid, cell, setting.spelling);
+    const bool dash = cell.look == CellLook::masked && cell.value == 0.0;  // no weight of 0
+    const std::string text =
+        dash && canvas.grid.legend.empty() ? "–" : text_of(canvas.grid, cell, setting.spelling);
     if (cell.look != CellLook::number)
         return draw_text_in(canvas.frame, setting.font, low, high, Align::center,
                             ink_of(canvas, n, text), text);
@@ -303,18 +305,11 @@ std::vector<std::string> lone_numbers(const GridCanvas& canvas) {
     return texts;
 }
 
-double largest_number(const GridView& grid) {
-    double largest = 0.0;
-    for (const CellView& cell : grid.cells)
-        if (cell.look == CellLook::number) largest = std::max(largest, cell.value);
-    return largest;
-}
-
-/// Each cell's share of the largest, from its foot; the number stands above it where it fits. They grow as the stage
+/// Each cell's share of the range, from its foot; the number stands above it where it fits. They grow as the stage
 /// arrives.
 void draw_bars(const GridCanvas& canvas, double arrived) {
     const Frame& frame = canvas.frame;
-    const double largest = largest_number(canvas.grid);
+    const double largest = canvas.grid.range.high;
     const float gap = canvas.place.cell.x >= frame.px(14) ? frame.px(2) : 0.0F;
     for (Index column = 0; column < canvas.grid.columns; ++column) {
         const CellView& cell = canvas.grid.at(0, column);
@@ -326,9 +321,9 @@ void draw_bars(const GridCanvas& canvas, double arrived) {
         const float above = frame.px(kSmallestDigits + 4);
         const bool numbered = canvas.place.cell.y >= 2 * above;
         const float space = canvas.place.cell.y - (numbered ? above : 0.0F);
-        const auto share = largest > 0.0
-                               ? static_cast<float>(std::max(cell.value, 0.0) / largest * arrived)
-                               : 0.0F;
+        const auto share =
+            largest > 0.0 ? static_cast<float>(std::clamp(cell.value / largest, 0.0, 1.0) * arrived)
+                          : 0.0F;
         const float top = bottom - std::max(space * share, cell.value > 0.0 ? 1.0F : 0.0F);
         frame.painter.rect({low.x + gap / 2, top}, {low.x + canvas.place.cell.x - gap, bottom},
                            frame.theme.role(canvas.grid.role));
@@ -340,8 +335,16 @@ void draw_bars(const GridCanvas& canvas, double arrived) {
                      {low.x + canvas.place.cell.x, top - frame.px(2)}, Align::center,
                      frame.theme.text, text);
     }
-    frame.painter.line({canvas.place.origin.x, canvas.end().y}, canvas.end(), frame.theme.muted,
-                       frame.px(1));
+    const ImVec2 origin = canvas.place.origin;
+    frame.painter.line({origin.x, canvas.end().y}, canvas.end(), frame.theme.muted, frame.px(1));
+    const view::Font font = smallest_digits(frame);
+    const float above = frame.px(kSmallestDigits + 4);
+    if (canvas.place.cell.y < 2 * above) return;
+    const float top = origin.y + above;
+    frame.painter.line({origin.x, top}, {canvas.end().x, top}, frame.theme.line, frame.px(1));
+    draw_text_in(frame, font, {origin.x - frame.px(40), top - font.px},
+                 {origin.x - frame.px(6), top + font.px}, Align::right, frame.theme.muted,
+                 view::tick(largest));
 }
 
 bool same_size(const GridView& a, const GridView* b) {

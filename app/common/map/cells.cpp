@@ -1,10 +1,12 @@
 #include "app/common/map/cells.h"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 
 #include <fmt/format.h>
 
+#include "app/common/color_look.h"
 #include "app/common/document/key_tokens.h"
 #include "app/common/format.h"
 #include "app/common/map/camera.h"
@@ -58,13 +60,14 @@ PooledCells pooled_of(const MapCells& cells, const CellBlock& block) {
     return pooled;
 }
 
-Color color_of_cells(const MapCells& cells, const PooledCells& pooled, ThemeName name) {
+Color color_of_cells(const MapCells& cells, const PooledCells& pooled, const ColorRange& range,
+                     ThemeName name) {
     if (cells.support) return support_color(pooled.any, pooled.painted, name);
     if (pooled.nan) return theme(name).nan;
     if (!pooled.any) return theme(name).masked;
     if (pooled.infinite) return infinite_color(name);
     if (pooled.clipped) return clipped_color(name);
-    return color_of(cells.range, pooled.largest, name);
+    return color_of(range, pooled.largest, name);
 }
 
 /// Cells on a side of the texels that this zoom shows: no more texels than pixels.
@@ -73,7 +76,8 @@ Index texel_side(const MapLook& look) {
     return Index{1} << static_cast<int>(std::clamp(level, 0.0, 40.0));
 }
 
-Image paint_cells(const MapCells& cells, CellBlock of, Index side, ThemeName name) {
+Image paint_cells(const MapCells& cells, CellBlock of, Index side, const ColorRange& range,
+                  ThemeName name) {
     const Index rows = (of.end_row - of.row + side - 1) / side;
     const Index columns = (of.end_column - of.column + side - 1) / side;
     Image image{static_cast<int>(columns), static_cast<int>(rows), {}};
@@ -85,7 +89,7 @@ Image paint_cells(const MapCells& cells, CellBlock of, Index side, ThemeName nam
             const Index column = of.column + c * side;
             const CellBlock block{row, column, std::min(row + side, of.end_row),
                                   std::min(column + side, of.end_column)};
-            const Color color = color_of_cells(cells, pooled_of(cells, block), name);
+            const Color color = color_of_cells(cells, pooled_of(cells, block), range, name);
             std::memcpy(pixel, &color, sizeof color);
         }
     return image;
@@ -106,6 +110,10 @@ std::vector<MapPicture> cell_pictures(const AppState& state, const MapCellsPtr& 
     const Index side = texel_side(look), tile = side * large::kTileTexels;
     const MatrixView<const float>& values = cells->values;
     const ThemeName name = state.theme;
+    const ColorRange range = with_look(cells->range, color_look(state));
+    const std::uint64_t looks =
+        mix(static_cast<std::uint64_t>(name) * 8 + static_cast<std::uint64_t>(range.map),
+            std::bit_cast<std::uint64_t>(range.high));
     const auto [top, bottom] =
         tiles_shown(row_at(look, 0.0), row_at(look, canvas.height), values.rows, tile);
     const auto [left, right] =
@@ -122,8 +130,9 @@ std::vector<MapPicture> cell_pictures(const AppState& state, const MapCellsPtr& 
             pictures.push_back(
                 {cells_on_canvas(look, {block.row, block.column}, whole(block.end_row - block.row),
                                  whole(block.end_column - block.column)),
-                 mix(key, static_cast<std::uint64_t>(name)),
-                 [cells, block, side, name] { return paint_cells(*cells, block, side, name); }});
+                 mix(key, looks), [cells, block, side, range, name] {
+                     return paint_cells(*cells, block, side, range, name);
+                 }});
         }
     return pictures;
 }
@@ -144,11 +153,12 @@ std::vector<MapFigure> cell_figures(const AppState& state, const MapCells& cells
         tiles_shown(row_at(look, 0.0), row_at(look, canvas.height), cells.values.rows, 1);
     const auto [left, right] =
         tiles_shown(column_at(look, 0.0), column_at(look, canvas.width), cells.values.columns, 1);
+    const ColorRange range = with_look(cells.range, color_look(state));
     for (Index i = top; i <= bottom; ++i)
         for (Index j = left; j <= right; ++j) {
             if (!cells.support && cells.is_masked(i, j)) continue;
             const Color fill =
-                color_of_cells(cells, pooled_of(cells, {i, j, i + 1, j + 1}), state.theme);
+                color_of_cells(cells, pooled_of(cells, {i, j, i + 1, j + 1}), range, state.theme);
             figures.push_back({cells_on_canvas(look, {i, j}, 1, 1),
                                cell_text(cells, cells.values(i, j)), ink_on(fill, state.theme)});
         }
@@ -164,14 +174,13 @@ std::string legend_title(const MapCells& cells, Index side) {
                        cells.range.scale == ColorScale::diverging ? ", by size" : "");
 }
 
-MapLegend cell_legend(const MapCells& cells, Index side, ThemeName name) {
-    const ColorRange& range = cells.range;
+MapLegend cell_legend(const MapCells& cells, Index side, const ColorRange& range, ThemeName name) {
     MapLegend legend;
     legend.title = legend_title(cells, side);
     for (int n = 0; n < kRampSteps; ++n) {
         const double at = static_cast<double>(n) / (kRampSteps - 1);
         legend.colors.push_back(cells.support ? support_color(at > 0.5, false, name)
-                                              : color_at(range.scale, at, name));
+                                              : color_at(range.scale, at, name, range.map));
     }
     const bool sign = range.scale == ColorScale::diverging;
     if (cells.support)
@@ -269,9 +278,7 @@ bool is_long(const Document& document) {
 }
 
 ColorRange weights_range(MatrixView<const float> weights) {
-    ColorRange range = range_of(ColorScale::unit, all_of(weights));
-    range.curve = ColorCurve::log;
-    return range;
+    return range_of(ColorScale::unit, all_of(weights));
 }
 
 ColorRange signed_range(MatrixView<const float> values) {
@@ -319,7 +326,8 @@ MapView cells_view(const AppState& state, const MapCellsPtr& cells, const MapSel
     view.column_ruler = ruler(look, true, columns);
     view.row_title = fmt::format("{} i", cells->row_word);
     view.column_title = fmt::format("{} j", cells->column_word);
-    view.legend = cell_legend(*cells, side, state.theme);
+    view.legend =
+        cell_legend(*cells, side, with_look(cells->range, color_look(state)), state.theme);
     view.quality = cells->nans > 0 ? fmt::format("exact, {} NaN", grouped(cells->nans)) : "exact";
     view.flawed = cells->nans > 0 || cells->infinities > 0;
     view.zoom_text = zoom_text(look);

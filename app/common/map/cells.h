@@ -53,7 +53,7 @@ using MapCellsPtr = std::shared_ptr<const MapCells>;
 using MapCellsSet = std::vector<MapCellsPtr>;
 
 MapCellsPtr make_cells(MapCells cells);
-/// Of weights from 0 to 1, or to the largest: by their logarithm, for each of many keys has little.
+/// Of weights, from 0 to the largest.
 ColorRange weights_range(MatrixView<const float> weights);
 /// Of numbers of both signs.
 ColorRange signed_range(MatrixView<const float> values);

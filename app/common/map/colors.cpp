@@ -131,10 +131,11 @@ WeightRange weight_range(double low, double high, bool log_scale) {
     return {std::min(bottom, top / 10.0), top, true};
 }
 
-std::vector<Color> weight_ramp(ThemeName name, bool estimated, int count) {
+std::vector<Color> weight_ramp(ThemeName name, bool estimated, int count, ColorMap map) {
     std::vector<Color> ramp;
     for (int n = 0; n < count; ++n) {
-        const Color color = color_at(ColorScale::unit, static_cast<double>(n) / (count - 1), name);
+        const Color color =
+            color_at(ColorScale::unit, static_cast<double>(n) / (count - 1), name, map);
         ramp.push_back(estimated ? greyed(color) : color);
     }
     return ramp;
@@ -142,7 +143,7 @@ std::vector<Color> weight_ramp(ThemeName name, bool estimated, int count) {
 
 WeightPalette::WeightPalette(const WeightRange& range, ThemeName name, bool estimated)
     : by_bits_(kEntries, theme(name).nan) {
-    const std::vector<Color> ramp = weight_ramp(name, estimated, kRampColors);
+    const std::vector<Color> ramp = weight_ramp(name, estimated, kRampColors, range.map);
     const std::size_t first = entry_of(static_cast<float>(range.low));
     const std::size_t last = entry_of(static_cast<float>(range.high));
     for (std::size_t n = 0; n <= kInfinity; ++n) {
@@ -189,7 +190,8 @@ Image paint_scores(const large::Tile& tile, double high, ThemeName name) {
     });
 }
 
-Image paint_overview(const large::Tile& tile, const MapColors& colors, ThemeName name) {
+Image paint_overview(const large::Tile& tile, const MapColors& colors, ColorMap map,
+                     ThemeName name) {
     std::vector<float> weights = pooled(tile.texels, colors.pooling);
     std::erase_if(weights, [](float weight) { return !std::isfinite(weight); });
     const auto percentile = [&](double percent) {
@@ -202,13 +204,15 @@ Image paint_overview(const large::Tile& tile, const MapColors& colors, ThemeName
     };
     const double low = percentile(colors.low_percentile);
     const double high = percentile(colors.high_percentile);
-    return paint_tile(tile, colors.pooling, weight_range(low, high, colors.log_scale), name);
+    WeightRange range = weight_range(low, high, colors.log_scale);
+    range.map = map;
+    return paint_tile(tile, colors.pooling, range, name);
 }
 
 MapLegend map_legend(const WeightRange& range, const MapColors& colors, Index side, bool masks,
                      ThemeName name) {
     MapLegend legend = titled_legend(texel_text(colors.pooling, side), masks, name);
-    legend.colors = weight_ramp(name, false, kLegendColors);
+    legend.colors = weight_ramp(name, false, kLegendColors, range.map);
     if (range.log_scale)
         add_decades(legend, range);
     else

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "app/common/colormap.h"
 #include "app/common/image.h"
 #include "app/common/map/view.h"
 #include "app/common/theme.h"
@@ -22,6 +23,7 @@ struct WeightRange {
     double low = 0.0;
     double high = 1.0;
     bool log_scale = false;
+    ColorMap map = ColorMap::violet;
     bool operator==(const WeightRange&) const = default;
 };
 
@@ -42,7 +44,8 @@ class WeightPalette {
 };
 
 /// The colours of a range from its low to its high end, evenly.
-std::vector<Color> weight_ramp(ThemeName name, bool estimated, int count);
+std::vector<Color> weight_ramp(ThemeName name, bool estimated, int count,
+                               ColorMap map = ColorMap::violet);
 
 /// One pixel for each texel.
 Image paint_tile(const large::Tile& tile, large::Pooling pooling, const WeightRange& range,
@@ -59,7 +62,8 @@ MapLegend score_legend(double high, const AttentionSpec& spec, Index side, bool 
                        ThemeName name);
 
 /// The same in its own range of colours: percentiles of its texels.
-Image paint_overview(const large::Tile& tile, const MapColors& colors, ThemeName name);
+Image paint_overview(const large::Tile& tile, const MapColors& colors, ColorMap map,
+                     ThemeName name);
 
 MapLegend map_legend(const WeightRange& range, const MapColors& colors, Index side, bool masks,
                      ThemeName name);

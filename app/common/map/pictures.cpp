@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "app/common/color_look.h"
 #include "app/common/colormap.h"
 #include "app/common/format.h"
 #include "app/common/map/camera.h"
@@ -59,6 +60,7 @@ MapPicture tile_picture(const AppState& state, const TilePtr& tile, const PixelR
                         const WeightRange& range) {
     ContentKey key = key_of(state, *tile);
     key.add(range.low).add(range.high).add(Index{range.log_scale});
+    key.add(static_cast<Index>(range.map));
     return {where, key.value(),
             [tile, range, pooling = map_look(state).colors.pooling, name = state.theme] {
                 return paint_tile(*tile, pooling, range, name);
@@ -98,9 +100,9 @@ struct Inks {
     std::vector<Color> by_step;
     const WeightRange range;
 
-    Inks(const MapLook& look, ThemeName name) : range(range_of_picture(look)) {
+    Inks(const MapLook& look, ColorMap map, ThemeName name) : range(range_of_picture(look)) {
         const auto ramp = shows_scores(look) ? score_legend(1.0, {}, 1, false, name).colors
-                                             : weight_ramp(name, false, kSteps);
+                                             : weight_ramp(name, false, kSteps, map);
         for (std::size_t n = 0; n < kSteps; ++n)
             by_step.push_back(ink_on(ramp[n * (ramp.size() - 1) / (kSteps - 1)], name));
     }
@@ -177,10 +179,12 @@ PixelRect cells_on_canvas(const MapLook& look, large::Cell first, Index rows, In
             y_of(look, static_cast<double>(first.row + rows))};
 }
 
-WeightRange range_in_view(const MapLook& look) {
-    if (!look.snapshot) return weight_range(0.0, 0.0, look.colors.log_scale);
-    const large::ColorStats& stats = look.snapshot->colors;
-    return weight_range(stats.low, stats.high, look.colors.log_scale);
+WeightRange range_in_view(const MapLook& look, ColorMap map) {
+    const large::ColorStats stats = look.snapshot ? look.snapshot->colors : large::ColorStats{};
+    WeightRange range = weight_range(look.snapshot ? stats.low : 0.0,
+                                     look.snapshot ? stats.high : 0.0, look.colors.log_scale);
+    range.map = map;
+    return range;
 }
 
 double score_range_in_view(const MapLook& look) {
@@ -193,7 +197,7 @@ std::vector<MapPicture> map_pictures(const AppState& state) {
     const MapLook& look = map_look(state);
     std::vector<MapPicture> pictures;
     if (!look.snapshot) return pictures;
-    const WeightRange range = range_in_view(look);
+    const WeightRange range = range_in_view(look, color_look(state).map);
     const int finest = tile_level(look);  // smaller texels than pixels would drop cells
     const double scores = score_range_in_view(look);
     for (const TilePtr& tile : drawn_tiles(look)) {
@@ -210,7 +214,7 @@ std::vector<MapFigure> map_figures(const AppState& state) {
     std::vector<MapFigure> figures;
     const double cell_px = 1.0 / cells_per_pixel(look);
     if (!look.snapshot || cell_px < kFigureCell * canvas_of(look).scale) return figures;
-    const Inks inks(look, state.theme);
+    const Inks inks(look, color_look(state).map, state.theme);
     for (const TilePtr& tile : drawn_tiles(look))
         if (tile->id.level == 0 && tile->origin == large::TileOrigin::exact)
             add_figures(state, *tile, inks, figures);
@@ -240,10 +244,12 @@ Minimap minimap(const AppState& state) {
     }
     ContentKey key = key_of(state, *tile);
     key.add(look.colors.low_percentile).add(look.colors.high_percentile);
+    const ColorMap colors = color_look(state).map;
     key.add(Index{look.colors.log_scale}).add(hash_text("overview"));
+    key.add(static_cast<Index>(colors));
     map.picture = MapPicture{
-        {0.0, 0.0, 1.0, 1.0}, key.value(), [tile, colors = look.colors, name = state.theme] {
-            return paint_overview(*tile, colors, name);
+        {0.0, 0.0, 1.0, 1.0}, key.value(), [tile, of = look.colors, colors, name = state.theme] {
+            return paint_overview(*tile, of, colors, name);
         }};
     return map;
 }

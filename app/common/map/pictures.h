@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "app/common/colormap.h"
 #include "app/common/map/view.h"
 #include "core/large/tiles.h"
 
@@ -40,7 +41,7 @@ std::optional<DrawnWeight> drawn_weight(const MapLook& look, large::Cell cell);
 
 /// The snapshot's percentiles as a range of colours.
 struct WeightRange;
-WeightRange range_in_view(const MapLook& look);
+WeightRange range_in_view(const MapLook& look, ColorMap map = ColorMap::violet);
 /// The same of the scores: ± this.
 double score_range_in_view(const MapLook& look);
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/color_look.h"
 #include "app/common/format.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/colors.h"
@@ -94,7 +95,8 @@ MapLegend legend(const AppState& state, Index side) {
     const bool masks = spec.mask.any();
     MapLegend legend = shows_scores(look)
                            ? score_legend(score_range_in_view(look), spec, side, masks, state.theme)
-                           : map_legend(range_in_view(look), look.colors, side, masks, state.theme);
+                           : map_legend(range_in_view(look, color_look(state).map), look.colors,
+                                        side, masks, state.theme);
     if (!look.snapshot) return legend;
     const large::ScorePicture& scores = look.snapshot->scores;
     const large::NanWeights& nan = look.snapshot->not_finite.in_view;

@@ -75,12 +75,15 @@ Picture heads_picture(const AppState& state, const HeadsAtlas& atlas) {
          {static_cast<int>(state.theme), look.own_range ? 1 : 0, static_cast<int>(look.show),
           static_cast<int>(look.curve), static_cast<int>(look.clip)})
         key = mix(key, static_cast<std::uint64_t>(each));
+    const ColorLook look_of_colors = color_look(state);
+    key = mix(key, static_cast<std::uint64_t>(look_of_colors.map) * 2 +
+                       (look_of_colors.to_one ? 1U : 0U));
     if (look.clip == SinkClip::limit) key = mix(key, std::bit_cast<std::uint64_t>(look.clip_limit));
     // The colours are found when it is painted: once for each key.
-    return {key, [look, atlas, name = state.theme] {
+    return {key, [look, atlas, look_of_colors, name = state.theme] {
                 std::vector<HeadColors> colors;
                 for (const HeadFacts& facts : look.result->heads)
-                    colors.push_back(head_colors(look, facts.place));
+                    colors.push_back(head_colors(look, facts.place, look_of_colors));
                 return paint(*look.result, atlas, colors, look.show, name);
             }};
 }

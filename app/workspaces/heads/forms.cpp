@@ -29,7 +29,7 @@ struct Drawn {
 };
 Drawn drawn_of(const AppState& state, HeadPlace place) {
     return {head_matrix(*heads_look(state).result, heads_look(state).show, place),
-            head_colors(heads_look(state), place), state.theme};
+            head_colors(heads_look(state), place, color_look(state)), state.theme};
 }
 
 /// What the lines leave out.

@@ -49,9 +49,10 @@ void label_bar(GridView& grid) {
         grid.ticks.push_back({position_of(range, value), std::move(text)});
     };
     if (range.scale == ColorScale::diverging) return add(0.0);
-    if (range.curve == ColorCurve::usual && range.high == 1.0 && grid.columns > 1)
-        grid.ticks.push_back({position_of(range, 1.0 / static_cast<double>(grid.columns)),
-                              fmt::format("1/{}", grid.columns)});
+    const double even = 1.0 / static_cast<double>(std::max<Index>(grid.columns, 1));
+    if (range.curve == ColorCurve::usual && grid.role == Role::weight && even < range.high &&
+        grid.columns > 1)
+        grid.ticks.push_back({position_of(range, even), fmt::format("1/{}", grid.columns)});
     for (const double share : {0.1, 0.5, 0.01}) add(share * range.high);
 }
 
@@ -69,7 +70,7 @@ GridView head_grid(const AppState& state, HeadPlace place, const std::string& le
                        : std::string(what.formula);
     if (const HeadFacts& facts = *result.find(place); facts.label && !what.of_layer)
         grid.tooltip += fmt::format("\n{}", label_title(facts));
-    color_grid(grid, head_colors(look, place), state.theme);
+    color_grid(grid, head_colors(look, place, color_look(state)), state.theme);
     return grid;
 }
 
@@ -118,7 +119,7 @@ GridView difference_grid(const AppState& state, HeadPlace first, HeadPlace secon
 
 MapCellsPtr head_map(const HeadsLook& look, HeadPlace place, const std::string& letter) {
     auto matrix = std::make_shared<HeadMatrix>(head_matrix(*look.result, look.show, place));
-    HeadColors colors = head_colors(look, place);
+    HeadColors colors = head_colors(look, place, {});
     struct Both {  // what the numbers look at
         std::shared_ptr<const HeadsResult> result;
         std::shared_ptr<const HeadMatrix> matrix;
@@ -169,7 +170,7 @@ MapCellsSet mean_cells(const AppState& state, const std::vector<HeadPlace>& plac
     if (!are_long(*look.result, places)) return {};
     MeanMatrix mean = mean_of_heads(state, places);
     if (!mean.missing_data.empty()) return {};
-    const ColorRange range = mean_range(look, places, mean);
+    const ColorRange range = mean_range(look, places, mean, {});
     return {make_cells({.title = together_text(state, places),
                         .noun = fmt::format("mean {}", info(look.show).title),
                         .role = info(look.show).has_sign ? Role::score : Role::weight,

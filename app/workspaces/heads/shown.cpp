@@ -56,17 +56,18 @@ void follow_shown(AppState& state) {
                             [&](HeadsShown::Of of) { return shown_of(std::move(of), cached); });
 }
 
-HeadColors head_colors(const HeadsLook& look, HeadPlace place) {
+HeadColors head_colors(const HeadsLook& look, HeadPlace place, const ColorLook& colors) {
     const HeadsShown& shown = *look.shown;
     const auto n =
         static_cast<std::size_t>(shown.of.result->find(place) - shown.of.result->heads.data());
     double high = look.own_range ? shown.largest[n] : shown.largest_of_all;
-    const bool whole = look.show == HeadShow::weights && look.clip == SinkClip::none;
-    if (!look.own_range && whole) high = std::max(high, 1.0);
     if (high == 0.0) high = 1.0;
     const bool sign = info(look.show).has_sign;
-    return {{sign ? ColorScale::diverging : ColorScale::unit, sign ? -high : 0.0, high, look.curve},
-            shown.clipped[n]};
+    ColorRange range{sign ? ColorScale::diverging : ColorScale::unit, sign ? -high : 0.0, high,
+                     look.curve};
+    range = with_look(range, colors);
+    if (look.own_range || look.show != HeadShow::weights) range.high = high;
+    return {range, shown.clipped[n]};
 }
 
 Index clipped_keys(const HeadsShown& shown) {

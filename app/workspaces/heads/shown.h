@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "app/common/color_look.h"
 #include "app/common/colormap.h"
 #include "app/common/map/cells.h"
 #include "app/common/map/colors.h"
@@ -76,7 +77,7 @@ struct HeadColors {
     ClippedKeys clipped;
     bool is_clipped(Index key) const { return !clipped.empty() && clipped[key] != 0; }
 };
-HeadColors head_colors(const HeadsLook& look, HeadPlace place);
+HeadColors head_colors(const HeadsLook& look, HeadPlace place, const ColorLook& colors);
 /// Number of distinct keys that are clipped in some head.
 Index clipped_keys(const HeadsShown& shown);
 

@@ -85,8 +85,8 @@ MeanMatrix mean_of_heads(const AppState& state, const std::vector<HeadPlace>& pl
 }
 
 ColorRange mean_range(const HeadsLook& look, const std::vector<HeadPlace>& places,
-                      const MeanMatrix& mean) {
-    ColorRange range = head_colors(look, places.front()).range;
+                      const MeanMatrix& mean, const ColorLook& colors) {
+    ColorRange range = head_colors(look, places.front(), colors).range;
     if (!look.own_range) return range;
     const double largest = largest_of(key_largest(mean.matrix()), {});
     range.high = largest == 0.0 ? 1.0 : largest;
@@ -104,7 +104,7 @@ GridView mean_grid(const AppState& state, const std::vector<HeadPlace>& places) 
     look_at(grid, look.pair, look.hovered_pair);
     grid.tooltip = fmt::format("Σ_h {} / n over {}", info(look.show).title,
                                counted(std::ssize(places), "head"));
-    color_grid(grid, {mean_range(look, places, mean), {}}, state.theme);
+    color_grid(grid, {mean_range(look, places, mean, color_look(state)), {}}, state.theme);
     return grid;
 }
 

@@ -107,11 +107,13 @@ HeadsLegend legend_of(const AppState& state) {
     const HeadShowInfo& what = info(look.show);
     const ColorScale scale = what.has_sign ? ColorScale::diverging : ColorScale::unit;
     HeadsLegend legend;
+    const ColorRange range =
+        look.result->heads.empty()
+            ? ColorRange{scale}
+            : head_colors(look, look.result->heads.front().place, color_look(state)).range;
     for (int n = 0; n < kRamp; ++n)
-        legend.colors.push_back(color_at(scale, static_cast<double>(n) / (kRamp - 1), state.theme));
-    const ColorRange range = look.result->heads.empty()
-                                 ? ColorRange{scale}
-                                 : head_colors(look, look.result->heads.front().place).range;
+        legend.colors.push_back(
+            color_at(scale, static_cast<double>(n) / (kRamp - 1), state.theme, range.map));
     const bool own = look.own_range;
     legend.high = own ? "largest" : tick(range.high);
     legend.low = "0";

@@ -16,6 +16,8 @@
 #include "core/models/path_patching.h"
 
 namespace attn::view {
+
+struct ColorLook;
 struct HeadsFilter;
 struct HeadsLook;
 struct SweptModel;
@@ -224,7 +226,7 @@ struct MeanMatrix {
 MeanMatrix mean_of_heads(const AppState& state, const std::vector<HeadPlace>& places);
 /// Of its colours: the heads' own, and with ranges of their own the mean's.
 ColorRange mean_range(const HeadsLook& look, const std::vector<HeadPlace>& places,
-                      const MeanMatrix& mean);
+                      const MeanMatrix& mean, const ColorLook& colors);
 GridView mean_grid(const AppState& state, const std::vector<HeadPlace>& places);
 /// Of the first kMostOver, each in a colour of its own.
 inline constexpr std::size_t kMostOver = 8;

@@ -71,6 +71,17 @@ std::vector<std::uint8_t> inverted(std::vector<std::uint8_t> allowed) {
     return allowed;
 }
 
+/// Both sides have one where both are weights: to the larger of their largest.
+ColorRange range_of_side(const KindsResult& result, KindsSide which) {
+    const KindComputed& side = result.side(which);
+    const auto of = [](const KindComputed& one) { return weights_range(one.shown.matrix(0, 0)); };
+    if (!side.has_shares) return signed_range(side.shown.matrix(0, 0));
+    ColorRange range = of(side);
+    for (const KindComputed* other : {&result.a, &result.b})
+        if (other->has_shares) range.high = std::max(range.high, of(*other).high);
+    return range;
+}
+
 MapCellsPtr side_cells(const std::shared_ptr<const KindsResult>& result, KindsSide which) {
     const KindComputed& side = result->side(which);
     const auto values = side.shown.matrix(0, 0);
@@ -80,7 +91,7 @@ MapCellsPtr side_cells(const std::shared_ptr<const KindsResult>& result, KindsSi
          .values = values,
          .owner = result,
          .masked = inverted(side.allowed),
-         .range = side.has_shares ? weights_range(values) : signed_range(values)});
+         .range = range_of_side(*result, which)});
 }
 
 /// A, B and B − A as maps; none where they are grids.

@@ -413,6 +413,7 @@ KindsView build_kinds_view(const AppState& state) {
     view.a = side_view(state, KindsSide::a);
     view.b = side_view(state, KindsSide::b);
     if (!result.whole()) return view;
+    share_range({&view.a.weights, &view.b.weights}, state.theme);
     if (are_maps(state))
         view.maps = cells_views(state, kinds_look(state).maps, {shown_pair(state)});
     else

@@ -122,6 +122,7 @@ void add_learn_maps(const AppState& state, LearnView& view) {
         }
         view.maps.push_back(learn_map(state, run));
     }
+    if (view.maps.size() == 2) share_range({&view.maps[0], &view.maps[1]}, state.theme);
     if (!view.map_text.empty() || !series.sides[0].probe) return;
     std::vector<std::string> tokens = learn_tokens(series, series.sides[0].probe->example);
     if (view.by_head) {

@@ -117,6 +117,7 @@ void add_grids(const AppState& state, const PermutationResult& result, LookupGri
                             Role::score,
                             "after − before",
                             "The headline names the largest change."})};
+    share_range({&body.grids[0], &body.grids[1]}, state.theme);
 }
 
 }  // namespace

@@ -121,6 +121,7 @@ void put_rows(const AppState& state, Stage stage, std::vector<GridView>& canvas)
     if (stage == Stage::weights) canvas.clear();  // the scores of a weight stand in the inspector
     GridView bars = row_grid(stage_grid(state, stage), row);
     bars.as_bars = true;
+    bars.range.high = std::max(1.0, bars.range.high);  // of every row the same axis
     put(canvas, std::move(bars), Slot::top);
 }
 

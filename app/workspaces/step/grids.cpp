@@ -150,6 +150,17 @@ IsMasked hidden_gradients(const Document& document, Stage stage, Index batch, In
     return before ? hidden_pairs(document, Stage::masked, batch, head) : IsMasked();
 }
 
+double score_reach(const Trace& trace, Stage stage, Index batch, Index head) {
+    const bool after = stage == Stage::scaled || stage == Stage::biased || stage == Stage::masked;
+    const Tensor& scores = trace[Stage::scores];
+    if (!after || scores.empty()) return 0.0;
+    double most = 0.0;
+    const auto matrix = scores.matrix(batch, head);
+    for (const auto [i, j] : each_cell(matrix))
+        if (std::isfinite(matrix(i, j))) most = std::max(most, std::abs(double{matrix(i, j)}));
+    return most;
+}
+
 bool has_rows_of(const OperandId& id, Axis axis) {
     const Stage* const stage = std::get_if<Stage>(&id);
     return stage != nullptr && info(*stage).rows == axis;
@@ -193,6 +204,9 @@ GridView stage_grid(const AppState& state, Stage stage, bool transposed) {
         make_grid(state, sheet,
                   {row.colors, transposed,
                    hidden_pairs(state.document(), stage, state.batch, state.head), by_row});
+    if (const double reach = score_reach(*state.trace, stage, state.batch, state.head);
+        reach > grid.range.high)
+        recolor(grid, {ColorScale::diverging, -reach, reach}, state.theme);
     if (weights && state.stage == stage) grid.rows_scaled = by_row;
     if (transposed) grid.title += "ᵀ";
     grid.tooltip = fmt::format("{}: {}\n{}", row.title,

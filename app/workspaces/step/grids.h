@@ -21,6 +21,9 @@ std::vector<GridView> embedding_grids(const AppState& state, Stage stage);
 
 /// 1 where a pair is forbidden, from the masked stage on; empty where the stage hides none.
 IsMasked hidden_pairs(const Document& document, Stage stage, Index batch, Index head);
+/// The largest |score| of that head, which its scaled, biased and masked scores are coloured by too: so they pale as they
+/// shrink. 0 of other stages.
+double score_reach(const Trace& trace, Stage stage, Index batch, Index head);
 /// The same of gradients: of all that the mask stands behind, from the scores to what it masked.
 IsMasked hidden_gradients(const Document& document, Stage stage, Index batch, Index head);
 /// Whether it is a stage whose rows are of that axis.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/color_look.h"
 #include "app/common/format.h"
 #include "app/common/row_range.h"
 #include "app/common/state.h"
@@ -25,6 +26,7 @@ struct OneHead {
     Index head = 0;
     bool by_row = false;    // each row has colours of its own
     bool gradient = false;  // `trace` holds gradients
+    ColorLook look = {};
 
     Index part() const {  // along the stage's own head axis
         const Dimensions& size = document->size;
@@ -71,7 +73,10 @@ std::span<const float> entries_of(const MatrixView<const float>& matrix) {
 Image paint(const OneHead& one, ThemeName name) {
     const MatrixView<const float> matrix = one.values();
     const IsMasked hidden = hidden_of(one);
-    const ColorRange whole = range_of(colors_of(one), entries_of(matrix));
+    ColorRange whole = with_look(range_of(colors_of(one), entries_of(matrix)), one.look);
+    const double reach =
+        one.gradient ? 0.0 : score_reach(*one.trace, one.stage, one.batch, one.head);
+    if (reach > whole.high) whole.low = -reach, whole.high = reach;
     Image image{static_cast<int>(matrix.columns), static_cast<int>(matrix.rows), {}};
     std::size_t n = 0;
     for (Index i = 0; i < matrix.rows; ++i) {
@@ -94,6 +99,8 @@ std::uint64_t key_of(const OneHead& one, ThemeName name) {
     add(static_cast<Index>(name));
     add(matrix.columns);
     add(one.by_row ? 1 : 0);
+    add(static_cast<Index>(one.look.map));
+    add(one.look.to_one ? 1 : 0);
     add(one.gradient ? 1 : 0);
     for (const float value : entries_of(matrix)) add(std::bit_cast<std::uint32_t>(value));
     for (const std::uint8_t hidden : hidden_of(one)) add(hidden);
@@ -152,6 +159,7 @@ HeadPicture picture_of(const AppState& state, std::optional<Stage> stage, Index 
     if (!stage) return picture;
     OneHead one{state.shared_document(), shown_trace(state), *stage, state.batch, head};
     one.gradient = state.show_gradients;
+    one.look = color_look(state);
     one.by_row = colors_of(one) == ColorScale::unit && step_look(state).rows_scaled;
     picture.drawn = true;
     picture.tooltip = strongest_text(one);

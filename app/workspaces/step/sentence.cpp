@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/color_look.h"
 #include "app/common/document/opened.h"
 #include "app/common/format.h"
 #include "app/common/row_range.h"
@@ -143,9 +144,10 @@ struct Weights {
     Weights(const AppState& state, const SentenceView& view) {
         if (!view.weighed) return;
         values = sheet_of(state, described_weights(state)).values;
+        std::vector<float> all;
         for (Index i = 0; i < values.rows; ++i)
-            range.high = std::max(range.high, range_of(ColorScale::unit, values.row(i)).high);
-        range.scale = ColorScale::unit;
+            all.insert(all.end(), values.row(i).begin(), values.row(i).end());
+        range = with_look(range_of(ColorScale::unit, all), color_look(state));
         if (step_look(state).rows_scaled) range = range_of_row(range, values.row(*view.query));
     }
 };

@@ -168,7 +168,7 @@ void add_step_commands(std::vector<Command>& list, const AppState& state) {
         ShowModel{!open});
     add_losses(list, state);
     const bool by_row = step_look(state).rows_scaled;
-    add(by_row ? "Colours of weights from 0 to 1" : "Colours of weights by row", Chord{},
+    add(by_row ? "Colours of weights on one scale" : "Colours of weights by row", Chord{},
         ScaleRows{!by_row}, step_missing_data(state).empty());
     add_document_commands(list, state);
     add_model_commands(list, state);
@@ -394,7 +394,7 @@ void carry_out(AppState& state, const ScaleRows& action) {
     show_message(
         state,
         action.on ? "Colours of weights by row: the largest weight of each row has the full colour."
-                  : "Colours of weights: the full colour is a weight of 1 in every row.");
+                  : "Colours of weights: one scale for all rows.");
 }
 
 extern const WorkspaceInfo kStepWorkspace{
