@@ -23,14 +23,15 @@ constexpr std::string_view kUsual =
     R"({"column":0,"row":0,"tensor":"weights"}],"selected":{"column":0,"row":0,"tensor":"x"},"sentence_draft":"the ",)"
     R"("stage":"weights"},"window":{"theme":"light","workspace":"kinds"}})";
 /// A patch states the version of the defaults that it differs from; without one it is 1.
-constexpr int kDefaults = 2;
+constexpr int kDefaults = 3;
 constexpr const char* kDefaultsKey = "defaults";
 struct FormerDefault {
     int until;  // the last version that had it
     const char* place;
     const char* value;  // JSON
 };
-constexpr FormerDefault kFormerDefaults[] = {{1, "/saturation/d_k", "64"}};
+constexpr FormerDefault kFormerDefaults[] = {{1, "/saturation/d_k", "64"},
+                                             {2, "/verify/fault", R"("")"}};
 constexpr std::size_t kMostBytes = std::size_t{1} << 22;  // of a patch
 
 /// Without what just happened.

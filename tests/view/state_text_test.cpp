@@ -202,6 +202,14 @@ TEST_CASE(
     CHECK(width(nlohmann::json::object()) == "64");
     CHECK(width({{"saturation", {{"d_k", 128}}}}) == "128");
     CHECK(width({{"defaults", 2}}) == "512");
-    CHECK(has(width({{"defaults", 3}}), "'defaults' = 3: expected 1 to 2"));
-    CHECK(has(width({{"defaults", "x"}}), "expected 1 to 2"));
+    CHECK(has(width({{"defaults", 4}}), "'defaults' = 4: expected 1 to 3"));
+    CHECK(has(width({{"defaults", "x"}}), "expected 1 to 3"));
+    const auto fault = [](const nlohmann::json& patch) {
+        const auto read = state_from_patch(patch, "patch", {});
+        return read ? verify_look(*read).fault : read.error().text();
+    };
+    CHECK(fault(nlohmann::json::object()).empty());
+    CHECK(fault({{"defaults", 2}}).empty());
+    CHECK(fault({{"defaults", 3}}) == kExampleFault);
+    CHECK(fault({{"verify", {{"fault", "scale"}}}}) == "scale");
 }

@@ -8,7 +8,8 @@ using namespace attn::view;
 namespace {
 
 AppState verify_state(const Actions& actions = {}, const Opener& open = {}) {
-    AppState state = after(preset_state("the-cat-sat-down"), {SetWorkspace{"verify"}});
+    AppState state =
+        after(preset_state("the-cat-sat-down"), {SetWorkspace{"verify"}, PlantFault{""}});
     play(state, actions, open);
     return state;
 }
@@ -69,7 +70,41 @@ TEST_CASE("verify: the headline names the rows that hold NaN, on both sides alik
     play(state, {});
     CAPTURE(build_verify_view(state).point);
     CHECK(build_verify_view(state).point.starts_with(
-        "NaN in 1 of 8 rows of weights, first in [0, 1, 2]. Staged matches float64: "));
+        "Input Q[0, 1, 2, 0] is NaN. NaN in 1 of 8 rows of weights, first in [0, 1, 2]. Staged "
+        "matches float64: "));
+    CHECK(build_verify_view(state).warns);
+    CHECK_FALSE(shows_example(state));  // a fault would hide the NaN
+}
+
+TEST_CASE("verify: opens on an example of a fault while no results are given") {
+    AppState state = after(preset_state("the-cat-sat-down"), {SetWorkspace{"verify"}});
+    play(state, {});
+    const VerifyView view = build_verify_view(state);
+    CHECK(shows_example(state));
+    CHECK(view.bad);
+    CHECK(view.fault_keys[static_cast<std::size_t>(view.fault)] == kExampleFault);
+    CHECK(view.point.starts_with(
+        "The causal mask starts at the wrong key: the example differs from float64 in "));
+    CHECK(verify_differs(state).empty());  // it is no result of a person's
+    REQUIRE(view.grid);
+    CHECK(view.grid->range.map == ColorMap::errors);
+    CHECK(shown_array(state)->comparison.all.beyond > 0);
+    CHECK_FALSE(checked_in_step(state));  // Step shows the call without a causal mask
+
+    const AppState equal = [&] {
+        AppState without = state;
+        play(without, {PlantFault{""}});
+        return without;
+    }();
+    CHECK_FALSE(build_verify_view(equal).bad);
+    AppState other = after(equal, {SetSentence{"another sentence"}});
+    play(other, {});
+    CHECK_FALSE(shows_example(other));  // it was removed once
+    play(other, {PlantFault{std::string(kExampleFault)}});
+    CHECK(shows_example(other));
+    play(other, {CheckFile{""}});
+    CHECK_FALSE(shows_example(other));
+    CHECK(verify_look(reopened(state)).fault == kExampleFault);
 }
 
 TEST_CASE("verify: a planted fault is seen, and the diagnosis names it") {
@@ -121,7 +156,8 @@ TEST_CASE("verify: what is allowed and the extent are said, a file's options; a 
     const VerifyView shown = build_verify_view(wrong);
     CHECK(shown.findings[0].bad);
     CHECK(shown.findings[0].text.starts_with("Beyond tolerance in scaled: "));
-    CHECK(has(shown.point, "The planted fault “the scores are scaled wrongly”"));
+    CHECK(
+        shown.point.starts_with("The scores are scaled wrongly: the planted fault differs from "));
 }
 
 TEST_CASE("verify: a file of weights; its worst number stands in the panel in four measures") {
@@ -193,7 +229,8 @@ TEST_CASE("verify: what cannot be compared says why, and nothing is lost") {
 TEST_CASE("verify: a long matrix is drawn in blocks, each with its worst number") {
     std::string sentence;
     for (int n = 0; n < 64; ++n) sentence += "w ";
-    AppState state = after(initial_state(), {SetSentence{sentence}, SetWorkspace{"verify"}});
+    AppState state =
+        after(initial_state(), {SetSentence{sentence}, SetWorkspace{"verify"}, PlantFault{""}});
     play(state, {});
     REQUIRE(build_verify_view(state).grid);
     CHECK(build_verify_view(state).grid->rows == 64);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "app/common/slots.h"
 #include "core/result.h"
@@ -40,10 +41,13 @@ struct CheckedCell {
     bool operator==(const CheckedCell&) const = default;
 };
 
+/// In the place of a fault's key: a causal mask that starts at the wrong key, where no results are given to check.
+inline constexpr std::string_view kExampleFault = "example";
 /// What the Verify workspace looks at. Not undone.
 struct VerifyLook {
-    std::string file;                 // whose results are checked; "": those of what is open
-    std::string fault;                // key of the fault that is planted in the reference; "": none
+    std::string file;  // whose results are checked; "": those of what is open
+    /// Key of the fault that is planted in the reference; "": none.
+    std::string fault = std::string(kExampleFault);
     std::string array;                // key; "": the first that differs, else the weights
     std::optional<CheckedCell> cell;  // nullopt: the worst of the array
     ErrorScale scale = ErrorScale::tolerance;

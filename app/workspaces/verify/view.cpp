@@ -108,7 +108,8 @@ void color_errors(const AppState& state, GridView& grid, ErrorScale scale) {
     double most = scale == ErrorScale::tolerance ? 1.0 : 0.0;
     for (const CellView& cell : grid.cells)
         if (std::isfinite(cell.value)) most = std::max(most, cell.value);
-    grid.range = {ColorScale::unit, 0.0, most > 0.0 ? most : 1.0, ColorCurve::root};
+    grid.range = {ColorScale::unit, 0.0, most > 0.0 ? most : 1.0, ColorCurve::root,
+                  ColorMap::errors};
     grid.low_label = "0";
     grid.high_label = tick(grid.range.high);
     if (scale == ErrorScale::tolerance && most > 1.0)
@@ -278,6 +279,37 @@ std::string nan_rows_text(const verify::DiffReport& report) {
                        counted(nan.all, "row"), named->key, nan.first.b, nan.first.h, nan.first.t);
 }
 
+/// "W_Q[0, 0, 2, 1] is NaN", of the inputs' first NaN, else of their first ∞; "": all are finite.
+std::string first_not_finite(const Inputs& inputs) {
+    struct Named {
+        std::string_view name;
+        const Tensor& values;
+    };
+    std::vector<Named> all{
+        {"X", inputs.x}, {"X_kv", inputs.x_kv}, {"Q", inputs.q}, {"K", inputs.k}, {"V", inputs.v}};
+    for (const ParamInfo& row : param_table()) all.push_back({row.npz, inputs.params[row.param]});
+    for (const bool nan : {true, false})
+        for (const auto& [name, values] : all) {
+            const Shape shape = values.shape();
+            for (const auto [b, h] : each_cell(shape.b, shape.h))
+                for (const auto [t, d] : each_cell(shape.t, shape.d)) {
+                    const float value = values(b, h, t, d);
+                    if (nan ? std::isnan(value) : std::isinf(value))
+                        return fmt::format("{}[{}, {}, {}, {}] is {}", name, b, h, t, d,
+                                           number(value));
+                }
+        }
+    return {};
+}
+
+/// The cause that the diagnosis found; "" where it found none, or only most of the error.
+std::string diagnosed(const verify::DiffReport& report) {
+    const bool one = report.examined.size() == 1 && report.examined.front().diagnosis;
+    if (!one) return {};
+    const verify::Diagnosis& found = *report.examined.front().diagnosis;
+    return found.explained && !found.named.empty() ? report.verdict.detail : std::string();
+}
+
 std::string point_of(const verify::DiffReport& report) {
     const bool by_reference = std::ranges::all_of(
         report.rows, [](const DiffRow& row) { return row.expected_from == "reference"; });
@@ -287,6 +319,9 @@ std::string point_of(const verify::DiffReport& report) {
     const std::string arrays = counted(verdict.arrays, "array");
     switch (verdict.kind) {
         case verify::Verdict::Kind::different:
+            if (const std::string cause = diagnosed(report); !cause.empty())
+                return sentence(fmt::format("{}: {} differs from {} in {} of {}.", cause, checked,
+                                            expected, verdict.beyond, arrays));
             return sentence(fmt::format("{} differs from {}: {} of {} beyond tolerance; {}.",
                                         checked, expected, verdict.beyond, arrays, verdict.detail));
         case verify::Verdict::Kind::equal:
@@ -306,13 +341,13 @@ std::string point_of(const verify::DiffReport& report) {
 
 void add_choices(const AppState& state, VerifyView& view) {
     view.look = verify_look(state);
-    view.fault_keys = {""};
-    view.fault_names = {"no fault planted"};
+    view.fault_keys = {"", std::string(kExampleFault)};
+    view.fault_names = {"no fault planted", "example: the causal mask"};
     for (const verify::Fault& fault : verify::fault_table()) {
         view.fault_keys.emplace_back(fault.key);
         view.fault_names.emplace_back(fault.text);
     }
-    const auto found = std::ranges::find(view.fault_keys, verify_look(state).fault);
+    const auto found = std::ranges::find(view.fault_keys, applied_fault(state));
     view.fault =
         found == view.fault_keys.end() ? 0 : static_cast<int>(found - view.fault_keys.begin());
 }
@@ -350,7 +385,8 @@ CheckedCell checked_cell_at(const AppState& state, Index row, Index column) {
 
 std::string verify_differs(const AppState& state) {
     const verify::DiffReport* const report = report_of(state);
-    return report == nullptr || report->equal ? std::string() : point_of(*report);
+    const bool equal = report == nullptr || report->equal || shows_example(state);
+    return equal ? std::string() : point_of(*report);
 }
 
 VerifyView build_verify_view(const AppState& state) {
@@ -375,6 +411,11 @@ VerifyView build_verify_view(const AppState& state) {
     if (const std::string& why = look.result->not_planted; !why.empty())
         view.point = fmt::format("Not planted: {}. {}", why, view.point);
     view.bad = !report.equal;
+    if (const std::string nan = nan_rows_text(report); !nan.empty())
+        if (const std::string input = first_not_finite(*state.document().inputs); !input.empty()) {
+            view.point = fmt::format("Input {}. {}", input, view.point);
+            view.warns = true;
+        }
     add_lines(state, report, view);
     add_findings(state, report, view);
     const DiffRow* const row = shown_array(state);

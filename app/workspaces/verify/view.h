@@ -38,7 +38,8 @@ struct Finding {
 struct VerifyView {
     std::string missing_data;
     std::string point;
-    bool bad = false;  // the results differ
+    bool bad = false;    // the results differ
+    bool warns = false;  // an input is NaN or infinite
     bool ready = false;
     std::vector<CheckedLine> lines;
     std::vector<CheckedPart> heads, rows;
@@ -64,6 +65,10 @@ InspectorView verify_inspector(const AppState& state);
 std::string verify_differs(const AppState& state);
 /// Why there is nothing to check; "": there is.
 std::string verify_missing_data(const AppState& state);
+/// The fault that is planted where it can be: the example's only while no results are given. "": none.
+std::string applied_fault(const AppState& state);
+/// What is compared has the example's fault.
+bool shows_example(const AppState& state);
 /// Opens the number that is looked at; nullopt: it is no cell of what is open.
 std::optional<OpenCheckedInStep> checked_in_step(const AppState& state);
 /// The cell of the array that a drawn cell stands for: of a block its worst one.

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <new>
 
 #include "app/common/actions.h"
@@ -50,6 +51,8 @@ Action fault_beside(const AppState& state, Index step) {
 void enter_verify(AppState& state) {
     if (const std::string missing_data = verify_missing_data(state); !missing_data.empty())
         return show_message(state, missing_data);
+    if (applied_fault(state) == kExampleFault)
+        return show_message(state, "Esc removes the example's fault, C checks a file.");
     show_message(state, "C checks a file, F plants a fault, W shows the worst number.");
 }
 
@@ -93,6 +96,7 @@ std::optional<Action> escape_verify(const AppState& state) {
 void clear_verify(AppState& state) {
     const VerifyLook was = verify_look(state);
     verify_look(state) = {};
+    if (was.fault != kExampleFault) verify_look(state).fault.clear();  // it was asked for once
     verify_look(state).scale = was.scale;
     verify_look(state).allowed = was.allowed;
 }
@@ -111,7 +115,8 @@ std::string verify_figure_name(const AppState& state) {
 
 std::vector<Shot> verify_shots() {
     return {{"", {LoadPreset{"three-heads"}, SetCausal{true}, PlantFault{"scale"}}},
-            {"equal", {LoadPreset{"three-heads"}, SetErrorScale{ErrorScale::ulp}}}};
+            {"example", {LoadPreset{"three-heads"}}},
+            {"equal", {LoadPreset{"three-heads"}, PlantFault{""}, SetErrorScale{ErrorScale::ulp}}}};
 }
 
 void check(AppState& state, const std::string& path) {
@@ -212,18 +217,32 @@ Result<std::vector<Side>> sides_with_file(const CheckRequest& request, const Ope
     return sides;
 }
 
+bool all_finite(const Inputs& inputs) {
+    const auto finite = [](const Tensor& tensor) {
+        return std::ranges::all_of(tensor.values(),
+                                   [](float value) { return std::isfinite(value); });
+    };
+    return finite(inputs.x) && finite(inputs.x_kv) && finite(inputs.q) && finite(inputs.k) &&
+           finite(inputs.v) && std::ranges::all_of(inputs.params.tensors, finite);
+}
+
 Result<std::vector<Side>> planted(const CheckRequest& request) {
+    const bool example = request.fault == kExampleFault;
+    const std::string_view key = example ? "causal_alignment" : std::string_view(request.fault);
     const auto table = verify::fault_table();
-    const auto fault = std::ranges::find(table, request.fault, &verify::Fault::key);
+    const auto fault = std::ranges::find(table, key, &verify::Fault::key);
     if (fault == table.end())
         return bad_input(fmt::format("there is no fault '{}' in the table", request.fault));
     Side side = inputs_of(*request.document);
+    if (example && !all_finite(side.inputs)) return bad_input("an input is NaN or infinite");
+    if (example && !side.spec.mask.causal) side.spec.mask.causal = CausalAlign::top_left;
     auto subject = verify::make_subject(cast<double>(side.inputs), side.spec);
     if (!subject) return tl::unexpected(subject.error());
     auto made = verify::plant(*subject, *fault);
     if (!made) return tl::unexpected(made.error());
-    side.path = fmt::format("the planted fault “{}”", fault->text);
-    side.notes = {fmt::format("Planted: {}; {}.", fault->text, made->variant)};
+    side.path = example ? "the example" : "the planted fault";
+    side.notes = {
+        fmt::format("{}: {}; {}.", example ? "Example" : "Planted", fault->text, made->variant)};
     add_results(side, std::move(made->results));
     return std::vector{std::move(side)};
 }
@@ -244,10 +263,12 @@ Result<std::vector<Side>> sides_of(const CheckRequest& request, const Opener& op
 
 /// A fault that cannot be in these tensors is said, and what is open is compared without it.
 Result<verify::DiffReport> report_of(const CheckRequest& request, const Opener& open,
-                                     const RunControl& control, std::string& not_planted) try {
+                                     const RunControl& control, Checked& made) try {
     Result<std::vector<Side>> sides;
     if (!request.fault.empty()) sides = planted(request);
-    if (!sides) not_planted = sides.error().text();
+    const bool example = request.fault == kExampleFault;
+    made.example = example && sides;
+    if (!sides && !example) made.not_planted = sides.error().text();
     if (request.fault.empty() || !sides) sides = sides_of(request, open, control);
     if (!sides) return tl::unexpected(sides.error());
     std::optional<verify::Bounds> bounds;
@@ -269,6 +290,17 @@ std::string verify_missing_data(const AppState& state) {
     return stages_lack(document);
 }
 
+std::string applied_fault(const AppState& state) {
+    const VerifyLook& look = verify_look(state);
+    const bool given = !look.file.empty() || is_file(state);
+    return look.fault == kExampleFault && given ? std::string() : look.fault;
+}
+
+bool shows_example(const AppState& state) {
+    const auto& result = verify_look(state).result;
+    return result && result->example;
+}
+
 std::optional<OpenCheckedInStep> checked_in_step(const AppState& state) {
     const verify::DiffRow* const row = shown_array(state);
     const auto at = shown_cell(state);
@@ -278,6 +310,7 @@ std::optional<OpenCheckedInStep> checked_in_step(const AppState& state) {
     if (!stage || !stages_lack(document).empty()) return std::nullopt;
     const Tensor& shown = (*state.trace)[*stage];
     if (shown.shape() != row->actual->shape()) return std::nullopt;
+    if (shows_example(state) && !document.spec.mask.causal) return std::nullopt;  // another call
     const Dimensions& size = document.size;
     Index head = state.head;
     if (info(*stage).heads == HeadAxis::query) head = at->h;
@@ -301,7 +334,7 @@ void describe(Visitor& visit, VerifyLook& look) {
           {.tip = "Largest allowed |actual − expected|\nBy the precision of the numbers, or t (1 + "
                   "|expected|)"});
     const auto table = verify::fault_table();
-    if (visit.reads() && !look.fault.empty() &&
+    if (visit.reads() && !look.fault.empty() && look.fault != kExampleFault &&
         std::ranges::find(table, look.fault, &verify::Fault::key) == table.end())
         visit.complain(fmt::format("has 'fault' = \"{}\": expected a key of docs/diff.md's table",
                                    shortened(look.fault)));
@@ -315,7 +348,8 @@ Result<void> prepare(const AppState&, VerifyLook& next, std::string_view changed
 void carry_out(AppState& state, const PlantFault& action) {
     const auto table = verify::fault_table();
     const auto fault = std::ranges::find(table, action.fault, &verify::Fault::key);
-    if (!action.fault.empty() && fault == table.end())
+    const bool example = action.fault == kExampleFault;
+    if (!action.fault.empty() && fault == table.end() && !example)
         return show_error(state, "There is no fault '{}'.", shortened(action.fault));
     if (!action.fault.empty() &&
         (is_empty(state.document()) || !stages_lack(state.document()).empty()))
@@ -325,6 +359,7 @@ void carry_out(AppState& state, const PlantFault& action) {
     look.array.clear();
     look.cell.reset();
     show_message(state, action.fault.empty() ? std::string("No fault is planted.")
+                        : example            ? std::string("Planted: the example's fault.")
                                              : fmt::format("Planted: {}.", fault->text));
 }
 
@@ -344,19 +379,15 @@ void carry_out(AppState& state, const OpenCheckedInStep& action) {
 std::optional<CheckRequest> requested_check(const AppState& state) {
     if (state.workspace != "verify" || !verify_missing_data(state).empty()) return std::nullopt;
     const VerifyLook& look = verify_look(state);
-    CheckRequest request{state.shared_document(),
-                         state.trace,
-                         state.backend_used,
-                         look.file,
-                         look.fault,
-                         look.allowed};
+    CheckRequest request{state.shared_document(), state.trace, state.backend_used, look.file,
+                         applied_fault(state),    look.allowed};
     if (look.result && look.result->request == request) return std::nullopt;
     return request;
 }
 
 Action run(const CheckRequest& request, const Opener& open, const RunControl& control) {
-    Checked made{request, {}, {}, {}};
-    auto report = report_of(request, open, control, made.not_planted);
+    Checked made{request, {}, {}, false, {}};
+    auto report = report_of(request, open, control, made);
     if (report)
         made.report = *std::move(report);
     else

@@ -40,6 +40,33 @@ bool check_different(const Match& claim) {
         std::ranges::count_if(rows, [](const DiffRow& row) { return beyond(row) > 0; });
     return wrong > 0 && claim.count(2) == wrong && claim.count(3) == std::ssize(rows);
 }
+/// "the causal mask starts at the wrong key: the example differs from float64 in 4 of 10 arrays".
+bool check_cause(const Match& claim) {
+    const auto& report = verify_look(claim.state).result->report;
+    const auto wrong =
+        std::ranges::count_if(report.rows, [](const DiffRow& row) { return beyond(row) > 0; });
+    const auto& diagnosis = report.examined.front().diagnosis;
+    return wrong > 0 && claim.count(3) == wrong && claim.count(4) == std::ssize(report.rows) &&
+           diagnosis && diagnosis->explained && !diagnosis->named.empty();
+}
+/// "Input Q[0, 0, 2, 1] is NaN": nothing that is not finite stands before it.
+bool check_input(const Match& claim) {
+    const Inputs& inputs = *claim.state.document().inputs;
+    const auto place = split(claim.part[0].substr(claim.part[0].find('[') + 1), ", ");
+    const std::string name(claim.part[0].substr(0, claim.part[0].find('[')));
+    const Tensor* values = name == "X"      ? &inputs.x
+                           : name == "X_kv" ? &inputs.x_kv
+                           : name == "Q"    ? &inputs.q
+                           : name == "K"    ? &inputs.k
+                           : name == "V"    ? &inputs.v
+                                            : nullptr;
+    for (const ParamInfo& row : param_table())
+        if (row.npz == name) values = &inputs.params[row.param];
+    if (values == nullptr || place.size() != 4) return false;
+    const float value = (*values)(count_of(place[0]), count_of(place[1]), count_of(place[2]),
+                                  count_of(split(place[3], "]")[0]));
+    return claim.part[1] == "NaN" ? std::isnan(value) : std::isinf(value);
+}
 /// "staged matches float64: 10 of 10 arrays".
 bool check_equal(const Match& claim) {
     const auto& rows = verify_look(claim.state).result->report.rows;
@@ -152,7 +179,9 @@ constexpr Claim kClaims[] = {
     {"No fault is planted", check_no_fault},
     {"NaN in {} of {} of {}, first in [{}]", check_nan_rows},
     {"{} matches {}: {} of {} array{}", check_equal},
+    {"Input {} is {}", check_input},
     {"{} differs from {}: {} of {} array{} beyond tolerance; {}", check_different},
+    {"{}: {} differs from {} in {} of {} array{}", check_cause},
     {"[{}]: {} beyond tolerance, largest {}", check_part},
     {"Beyond tolerance in {}: every row{}", check_extent},
     {"Beyond tolerance in {}: row {}", check_extent},

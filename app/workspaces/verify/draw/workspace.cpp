@@ -151,10 +151,11 @@ void draw_table(const VerifyView& view, const Frame& frame, Actions& out) {
 std::string draw_verify_workspace(const AppState& state, const WorkArea& r, const Frame& frame,
                                   Actions& out) {
     const VerifyView view = build_verify_view(state);
-    Parts parts{.missing_data = view.missing_data,
-                .heading = {view.point, {}, quiet_findings(view)},
-                .controls = [&](ControlBar& bar) { draw_verify_bar(view, bar); },
-                .status = view.status};
+    Parts parts{
+        .missing_data = view.missing_data,
+        .heading = {.headline = view.point, .notes = quiet_findings(view), .warns = view.warns},
+        .controls = [&](ControlBar& bar) { draw_verify_bar(view, bar); },
+        .status = view.status};
     const CanvasPart table{
         "arrays",
         "arrays",
