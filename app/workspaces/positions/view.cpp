@@ -11,6 +11,8 @@
 #include "app/common/arithmetic.h"
 #include "app/common/format.h"
 #include "app/common/memo.h"
+#include "app/common/pair_grid.h"
+#include "app/common/sheet.h"
 #include "app/common/state.h"
 #include "core/note.h"
 #include "core/scores/score.h"
@@ -148,6 +150,64 @@ PlotView plot_of(const PositionScores& scores, PositionKind kind, const Position
     return plot;
 }
 
+// ---- pictures
+
+/// ‖x_c‖² of the two columns that RoPE rotates together.
+double length_of(const PositionScores& scores, Index c) {
+    const double a = scores.x[c];
+    const double b = scores.x[c + scores.of.d_k / 2];
+    return a * a + b * b;
+}
+
+std::vector<TurningPair> turning_pairs(const PositionScores& scores, Index distance) {
+    const PositionSettings& of = scores.of;
+    const double root = std::sqrt(static_cast<double>(of.d_k));
+    std::vector<TurningPair> pairs;
+    double most = 0.0;
+    for (Index c = 0; c < of.d_k / 2; ++c) {
+        const double angle = rope_frequency(rope_of(of), c, of.d_k) * static_cast<double>(distance);
+        const double square = length_of(scores, c);
+        pairs.push_back({angle, std::sqrt(square), square * std::cos(angle) / root});
+        most = std::max(most, pairs.back().length);
+    }
+    for (TurningPair& pair : pairs) pair.length /= std::max(most, 1e-300);
+    return pairs;
+}
+
+constexpr Index kMostWaves = 128;  // positions and columns of the picture
+
+GridView waves_of(const AppState& state, const PositionSettings& of, Index distance) {
+    const Index rows = std::min(of.farthest + 1, kMostWaves);
+    const Index columns = std::min(of.d_k, kMostWaves);
+    std::vector<float> values;
+    for (const auto [position, column] : each_cell(rows, columns))
+        values.push_back(static_cast<float>(sinusoid(position, column, of.d_k, of.base)));
+    Sheet sheet;
+    sheet.id = Stage::x;
+    sheet.values = {values.data(), rows, columns, columns};
+    for (Index n = 0; n < rows; ++n) sheet.row_labels.push_back(std::to_string(n));
+    for (Index n = 0; n < columns; ++n) sheet.column_labels.push_back(std::to_string(n));
+    sheet.role = sheet.row_role = sheet.column_role = Role::input;
+    GridView grid = make_grid(state, sheet, {});
+    grid.title = "p";
+    grid.shape = "position × column";
+    grid.tooltip = "sin (even columns) or cos of position / base^(2c/d_k), columns 2c and 2c + 1";
+    look_at(grid, {std::min(distance, rows - 1), 0});
+    return grid;
+}
+
+void add_picture(const AppState& state, const PositionScores& scores, PositionsView& view) {
+    const Index distance = view.controls.distance;
+    if (view.controls.kind == PositionKind::rotary) {
+        view.pairs = turning_pairs(scores, distance);
+        view.picture_title = fmt::format("Angle θΔ of each pair of dimensions, Δ = {}", distance);
+    }
+    if (view.controls.kind == PositionKind::sinusoidal) {
+        view.waves = waves_of(state, scores.of, distance);
+        view.picture_title = "Sinusoidal vectors";
+    }
+}
+
 // ---- words
 
 /// Beyond what rounding of sums near `content` makes.
@@ -239,12 +299,9 @@ TableRow row_of(std::string label, const std::vector<std::string>& texts) {
     return row;
 }
 
-/// ‖x_c‖² of the two columns that turn together; 1 where only the angles count.
+/// ‖x_c‖² of a pair; 1 where only the angles count.
 double length_of(const Explained& cell, Index c) {
-    if (cell.kind != PositionKind::rotary) return 1.0;
-    const double a = cell.scores.x[c];
-    const double b = cell.scores.x[c + cell.scores.of.d_k / 2];
-    return a * a + b * b;
+    return cell.kind == PositionKind::rotary ? length_of(cell.scores, c) : 1.0;
 }
 
 /// A row for each pair of dimensions; the terms go to `terms`.
@@ -391,6 +448,7 @@ PositionsView build_positions_view(const AppState& state) {
     for (const PositionKind each : kKinds)
         view.plots[static_cast<std::size_t>(each)] =
             plot_of(*scores, each, view.controls, Detail::little);
+    add_picture(state, *scores, view);
     return view;
 }
 

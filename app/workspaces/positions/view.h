@@ -2,19 +2,32 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "app/common/grid.h"
 #include "app/common/inspector.h"
 #include "app/common/plot.h"
 #include "app/workspaces/positions/state.h"
 
 namespace attn::view {
 
+/// Two dimensions that RoPE rotates together: the angle between query and key at the distance.
+struct TurningPair {
+    double angle = 0.0;   // θ_c Δ, radians
+    double length = 0.0;  // ‖x_c‖ of the largest one's
+    double term = 0.0;    // ‖x_c‖² cos(θ_c Δ) / √d_k, part of the score
+};
+
 struct PositionsView {
     PositionsControls controls;
     std::string sentence, note;
     PlotView hero;                                   // of the kind that is told of
     std::array<PlotView, kPositionKindCount> plots;  // of all
+    std::vector<TurningPair> pairs;                  // of RoPE; empty: another kind is shown
+    std::optional<GridView> waves;                   // sinusoidal vectors, a row for each position
+    std::string picture_title;                       // of either
 };
 PositionsView build_positions_view(const AppState& state);
 InspectorView positions_inspector(const AppState& state);
