@@ -1,12 +1,13 @@
 #include "app/workspaces/tensors/view.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/common/colormap.h"
+#include "app/common/color_look.h"
 #include "app/common/document/head_axes.h"
 #include "app/common/format.h"
 #include "app/common/lower_case.h"
@@ -25,6 +26,7 @@ constexpr std::string_view kPending = "…";
 constexpr std::size_t kMostUnusedNamed = 6;
 constexpr int kRamp = 24;         // colours of the legend
 constexpr Index kMostCells = 64;  // each way, of a matrix whose every number is drawn
+constexpr std::ptrdiff_t kMostDistributions = 24;
 
 const ArrayStats* stats_of(const AppState& state, const std::string& name) {
     const auto found = tensors_look(state).stats.find(name);
@@ -175,10 +177,25 @@ void add_role_lines(const AppState& state, const TensorRow& row, const ArrayStat
     if (at != detail.role_keys.end()) detail.role = static_cast<int>(at - detail.role_keys.begin());
 }
 
+std::vector<double> bins_of(const ArrayStats& stats) {
+    std::vector<double> bins;
+    if (!stats.fault.empty() || !stats.finite || !(stats.high > stats.low)) return bins;
+    const double most = *std::ranges::max_element(stats.bins);
+    for (const double bin : stats.bins) bins.push_back(bin / most);
+    return bins;
+}
+
+/// A canvas is wide: what is twice as tall is drawn with its rows across.
+bool is_narrow(const ArrayStats& stats) { return stats.preview_rows >= 2 * stats.preview_columns; }
+
 Image paint_preview(const ArrayStats& stats, const ColorRange& range, ThemeName name) {
-    Image image{static_cast<int>(stats.preview_columns), static_cast<int>(stats.preview_rows), {}};
+    const bool turned = is_narrow(stats);
+    const Index rows = turned ? stats.preview_columns : stats.preview_rows;
+    const Index columns = turned ? stats.preview_rows : stats.preview_columns;
+    Image image{static_cast<int>(columns), static_cast<int>(rows), {}};
     const Theme& theme = view::theme(name);
-    for (const float value : stats.preview) {
+    for (const auto [row, column] : each_cell(rows, columns)) {
+        const float value = stats.preview[turned ? column * rows + row : row * columns + column];
         const Color color = std::isnan(value)   ? theme.nan
                             : std::isinf(value) ? theme.masked
                                                 : color_of(range, value, name);
@@ -208,7 +225,7 @@ std::optional<GridView> grid_of(const AppState& state, const TensorRow& row,
     sheet.row_labels = counted(rows);
     sheet.column_labels = counted(columns);
     sheet.row_role = sheet.column_role = Role::input;
-    GridView grid = make_grid(state, sheet, {scale, false, {}});
+    GridView grid = make_grid(state, sheet, {scale, is_narrow(stats), {}});
     grid.title.clear();
     grid.shape.clear();
     grid.editable = false;
@@ -222,26 +239,43 @@ void add_picture(const AppState& state, const TensorRow& row,
     // Violet is of weights: rows that sum to 1.
     const bool unit = stats->nonnegative && stats->rows > 0 && stats->unit_rows == stats->rows;
     const ColorRange range =
-        range_of(unit ? ColorScale::unit : ColorScale::diverging, stats->preview);
+        with_look(range_of(unit ? ColorScale::unit : ColorScale::diverging, stats->preview),
+                  color_look(state));
     detail.grid = grid_of(state, row, *stats, range.scale);
     const auto single = [](Index extent) { return extent == 1; };
     const bool one =
         row.extents.size() < 3 || std::all_of(row.extents.begin(), row.extents.end() - 2, single);
     detail.caption = one ? "its numbers" : "its last two axes, at index 0 of the others";
+    if (is_narrow(*stats)) detail.caption += ", transposed: rows run across";
     const ThemeName name = state.theme;
     std::uint64_t key = hash_text(detail.title + detail.shape);
-    key = mix(key, static_cast<std::uint64_t>(name));
+    key = mix(key, static_cast<std::uint64_t>(name) * 8 + static_cast<std::uint64_t>(range.map));
+    key = mix(key, std::bit_cast<std::uint64_t>(range.high));
     key = mix(key, reinterpret_cast<std::uintptr_t>(stats.get()));
     detail.picture = {key, [stats, range, name] { return paint_preview(*stats, range, name); }};
-    detail.aspect =
+    const auto aspect =
         static_cast<float>(stats->preview_rows) / static_cast<float>(stats->preview_columns);
+    detail.aspect = is_narrow(*stats) ? 1.0F / aspect : aspect;
     detail.low = tick(unit ? 0.0 : -range.high);
     detail.high = tick(range.high);
     for (int n = 0; n < kRamp; ++n)
-        detail.colors.push_back(color_at(range.scale, static_cast<double>(n) / (kRamp - 1), name));
-    const double most = *std::ranges::max_element(stats->bins);
-    if (stats->finite && stats->high > stats->low)
-        for (const double bin : stats->bins) detail.bins.push_back(bin / most);
+        detail.colors.push_back(
+            color_at(range.scale, static_cast<double>(n) / (kRamp - 1), name, range.map));
+    detail.bins = bins_of(*stats);
+}
+
+/// Of the rows that stand around the selected one in the table.
+void add_distributions(const AppState& state, TensorsView& view) {
+    const auto count = std::ssize(view.lines);
+    const auto at = std::ranges::find(view.lines, true, &TensorLine::selected) - view.lines.begin();
+    const auto first = std::clamp<std::ptrdiff_t>(
+        at - kMostDistributions / 2, 0, std::max<std::ptrdiff_t>(count - kMostDistributions, 0));
+    for (auto n = first; n < std::min(count, first + kMostDistributions); ++n) {
+        const TensorLine& line = view.lines[static_cast<std::size_t>(n)];
+        const ArrayStats* const stats = stats_of(state, line.name);
+        view.distributions.push_back(
+            {line.name, stats == nullptr ? std::vector<double>() : bins_of(*stats), line.selected});
+    }
 }
 
 std::optional<TensorDetail> detail_of(const AppState& state) {
@@ -370,6 +404,7 @@ TensorsView build_tensors_view(const AppState& state) {
     else if (view.lines.empty())
         view.empty = fmt::format("No name contains “{}”. Esc shows all.", look.filter);
     view.detail = detail_of(state);
+    add_distributions(state, view);
     return view;
 }
 

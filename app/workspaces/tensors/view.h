@@ -50,6 +50,13 @@ struct TensorDetail {
     std::vector<std::string> role_names, role_keys;
     int role = 0;
 };
+/// How the numbers of one array are distributed, beside those of others.
+struct TensorBins {
+    std::string name;
+    std::vector<double>
+        bins;  // shares of the largest, 0 … 1; empty: not measured, or all are equal
+    bool selected = false;
+};
 /// One answer to what the file leaves open.
 struct TensorAnswer {
     std::string title;    // "A: bottom-right"
@@ -69,7 +76,8 @@ struct TensorsView {
     TensorColumn sort = TensorColumn::order;
     bool descending = false;
     std::optional<TensorDetail> detail;
-    bool can_read = false;  // roles can be given: it is a file
+    std::vector<TensorBins> distributions;  // of the rows around the selected one
+    bool can_read = false;                  // roles can be given: it is a file
     std::vector<std::string> axes_names, axes_keys;
     int axes = 0;
     std::vector<TensorOption> options;

@@ -21,8 +21,9 @@ using view::TensorColumn, view::TensorDetail, view::TensorLine, view::TensorsVie
 // Design units.
 constexpr float kLowMap = 240.0F;  // a picture has no caption there
 constexpr float kRow = 26.0F, kFilter = 220.0F, kAxesList = 220.0F, kOption = 110.0F, kList = 0.5F,
-                kFew = 0.3F, kBins = 64.0F, kMostBins = 200.0F, kRoles = 300.0F, kBeside = 720.0F,
-                kAbout = 360.0F, kLeastAbout = 180.0F,  // of what is said beside the picture
+                kFew = 0.3F, kBins = 64.0F, kMostBins = 96.0F, kRoles = 300.0F, kBeside = 720.0F,
+                kAbout = 360.0F, kLeastAbout = 180.0F, kMultiple = 40.0F,
+                kLeastMultiple = 96.0F,  // of what is said beside the picture
     kAboutShare = 0.3F, kHalf = 0.5F, kWide = 1.3F, kPad = 6.0F, kMostName = 0.4F;
 constexpr const char* kBinsTooltip = "distribution, from min to max";
 constexpr std::size_t kMeasured = 64;  // rows
@@ -203,11 +204,11 @@ void draw_lines(const TensorsView& view, const Columns& columns, const view::App
         out.push_back(view::SeeTensors{first, past});
 }
 
-void draw_bins(const TensorDetail& detail, const Box& box, const Frame& frame) {
-    const float step = box.size().x / static_cast<float>(detail.bins.size());
-    for (std::size_t n = 0; n < detail.bins.size(); ++n) {
+void draw_bins(const std::vector<double>& bins, const Box& box, const Frame& frame) {
+    const float step = box.size().x / static_cast<float>(bins.size());
+    for (std::size_t n = 0; n < bins.size(); ++n) {
         const float x = box.low.x + step * static_cast<float>(n);
-        const float height = box.size().y * static_cast<float>(detail.bins[n]);
+        const float height = box.size().y * static_cast<float>(bins[n]);
         if (height > 0.0F)
             frame.painter.rect({x, box.high.y - std::max(height, frame.px(1))},
                                {x + std::max(step - frame.px(1), 1.0F), box.high.y},
@@ -215,6 +216,40 @@ void draw_bins(const TensorDetail& detail, const Box& box, const Frame& frame) {
     }
     frame.painter.line({box.low.x, box.high.y}, {box.high.x, box.high.y}, frame.theme.line,
                        frame.px(1));
+}
+
+/// A small histogram for each array, in rows; a click selects it. From the first as many as fit.
+void draw_distributions(const TensorsView& view, const Box& box, const Frame& frame,
+                        view::Actions& out) {
+    const float gap = frame.px(kSpace8), row = frame.px(kSmallRow);
+    const auto columns =
+        std::max(1, static_cast<int>((box.size().x + gap) / (frame.px(kLeastMultiple) + gap)));
+    const float width =
+        (box.size().x - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
+    const float height = row + frame.px(kMultiple);
+    draw_text_in(frame, frame.fonts.small, box.low, {box.high.x, box.low.y + row}, Align::left,
+                 frame.theme.muted, "distribution of each array");
+    const float top = box.low.y + row + gap;
+    for (std::size_t n = 0; n < view.distributions.size(); ++n) {
+        const view::TensorBins& each = view.distributions[n];
+        const auto at = static_cast<int>(n);
+        const ImVec2 low{box.low.x + (width + gap) * static_cast<float>(at % columns),
+                         top + (height + gap) * static_cast<float>(at / columns)};
+        const ImVec2 high{low.x + width, low.y + height};
+        if (high.y > box.high.y) return;
+        ImGui::SetCursorScreenPos(low);
+        ImGui::PushID(at);
+        if (invisible_button("distribution", {width, height}))
+            out.push_back(view::SelectTensor{each.name});
+        tooltip(frame, each.name, "Click to select this array.");
+        ImGui::PopID();
+        if (each.selected) frame.painter.rect(low, high, frame.theme.raised, frame.px(4));
+        const float pad = frame.px(kSpace4);
+        draw_fitted(frame, frame.fonts.small, {low.x + pad, low.y}, {high.x - pad, low.y + row},
+                    Align::left, each.selected ? frame.theme.text : frame.theme.muted, each.name);
+        if (!each.bins.empty())
+            draw_bins(each.bins, {{low.x + pad, low.y + row}, {high.x - pad, high.y - pad}}, frame);
+    }
 }
 
 /// The picture as large as it has room, a tall one wider by half or twice; its colours beneath it.
@@ -254,8 +289,9 @@ void draw_map(const TensorDetail& detail, const Box& box, const Frame& frame) {
 }
 
 /// What it is, and how its numbers lie, with the picture beneath it or not; returns where that ends.
-float draw_about(const TensorDetail& detail, bool beneath, const Box& box, const Frame& frame,
+float draw_about(const TensorsView& view, bool beneath, const Box& box, const Frame& frame,
                  view::Actions& out) {
+    const TensorDetail& detail = *view.detail;
     wrapped_text(frame, frame.fonts.title, frame.theme.text, detail.title);
     wrapped_text(frame, frame.fonts.body, frame.theme.muted, detail.shape);
     for (const std::string& line : detail.lines)
@@ -282,9 +318,11 @@ float draw_about(const TensorDetail& detail, bool beneath, const Box& box, const
                      frame.text_width(frame.fonts.small, kBinsTooltip) <= box.size().x
                          ? kBinsTooltip
                          : "distribution");
-        draw_bins(detail, {{box.low.x, top + frame.px(18)}, {box.high.x, top + bins}}, frame);
+        draw_bins(detail.bins, {{box.low.x, top + frame.px(18)}, {box.high.x, top + bins}}, frame);
         top += bins + frame.px(8);
     }
+    if (!beneath && view.distributions.size() > 1)
+        draw_distributions(view, {{box.low.x, top + frame.px(kSpace8)}, box.high}, frame, out);
     return top;
 }
 
@@ -310,7 +348,7 @@ void draw_detail(const TensorsView& view, const Box& box, const Frame& frame, vi
     const float split = beside ? box.low.x + about : box.high.x;
     float top = box.low.y;
     panel("about", {box.low, {split, box.high.y}}, [&] {
-        top = draw_about(detail, !beside, {box.low, {split, box.high.y}}, frame, out);
+        top = draw_about(view, !beside, {box.low, {split, box.high.y}}, frame, out);
     });
     if (beside) return draw_map(detail, {{split + gap, box.low.y}, box.high}, frame);
     draw_map(detail, {{box.low.x, top}, box.high}, frame);
