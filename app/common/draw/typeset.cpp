@@ -25,11 +25,12 @@ constexpr std::pair<std::string_view, std::string_view> kSymbols[] = {
     {"d", " k v model "},    {"W", " Q K V O score "}, {"b", " Q K V O "},
     {"X", " kv "},           {"p", " max i j k "},     {"a", " i j k ij ii "},
     {"q", " i j c d "},      {"k", " i j c d "},       {"v", " i j c d "},
-    {"s", " i j k ij max "}, {"x", " i j c "},         {"O", " A B "},
-    {"o", " i j "},          {"m", " i j "},           {"M", " i j ij "},
-    {"S", " i j ij "},       {"Σ", " i j k c d n h "}, {"max", " i j "},
-    {"softmax", " j "},      {"θ", " c i "},           {"α", " ij "},
-    {"n", " q k "},          {"‖", " F 2 "},           {")", " F 2 "}};
+    {"s", " i j k ij max "}, {"x", " i j c "},         {"z", " i j k "},
+    {"O", " A B "},          {"o", " i j "},           {"m", " i j "},
+    {"M", " i j ij "},       {"S", " i j ij "},        {"Σ", " i j k c d n h "},
+    {"max", " i j "},        {"softmax", " j "},       {"θ", " c i "},
+    {"α", " ij "},           {"n", " q k "},           {"‖", " F 2 "},
+    {")", " F 2 "}};
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 bool is_alnum(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }

@@ -62,14 +62,23 @@ double gain_of(const CompetitionView& view, const std::optional<double>& sink) {
     return beyond_rounding(raised.p * others + sink.value_or(0.0));
 }
 
-/// As high as the largest weight of the row lets them be: of many keys none takes much.
+/// On an axis from 0 to 1 in every row.
 void set_bars(std::vector<CompetitionToken>& tokens) {
-    double most = 0.0;
-    for (const CompetitionToken& token : tokens)
-        if (std::isfinite(token.p)) most = std::max(most, token.p);
     for (CompetitionToken& token : tokens)
-        token.bar =
-            most > 0.0 && std::isfinite(token.p) ? std::clamp(token.p / most, 0.0, 1.0) : 0.0;
+        token.bar = std::isfinite(token.p) ? std::clamp(token.p, 0.0, 1.0) : 0.0;
+}
+
+/// What raising the score does, as one sentence; "" where nothing is known or drawn.
+std::string moved_text(const CompetitionView& view, const std::string& row) {
+    const CompetitionToken& raised = view.at(view.raised);
+    if (raised.look != CellLook::number) return {};
+    const std::string moves = fmt::format("In row “{}”, one unit of softmax input moves ", row);
+    if (raised.slope == 0.0) return fmt::format("{}no weight to “{}”.", moves, raised.label);
+    if (raised.p > kOneTakesAll)
+        return fmt::format("{}only {} of the weight to “{}”: softmax is saturated.", moves,
+                           significant(raised.slope, kDigits), raised.label);
+    return fmt::format("{}{} of the weight to “{}”; at most {:g} is possible.", moves,
+                       significant(raised.slope, kDigits), raised.label, kMostSlope);
 }
 
 /// p_j times the sink's share, which is p_j exp(sink − s_j); nullopt where no sink takes part.
@@ -180,6 +189,7 @@ CompetitionView build_competition(const AppState& state) {
         view.why = "The row has NaN weights: their slopes are unknown.";
         return view;
     }
+    view.moved = moved_text(view, axis_label(state, Axis::query, view.row));
     view.why = no_arrow_text(view, open);
     if (raised.look == CellLook::number && open > 1) view.sum = slope_sum_text(view, sink);
     return view;

@@ -334,12 +334,17 @@ GradientsView build_gradients_view(const AppState& state) {
     view.competition = build_competition(state);
     add_gradient_grids(state, view);
     add_badge(result, view);
-    view.point =
+    const std::string loss =
         fmt::format("L = {} = {} ({}), {} ({}).", loss_text(state), number(result.sides[0].loss),
                     view.sides[0], number(result.sides[1].loss), view.sides[1]);
+    const std::string& moved = view.competition.moved;
+    view.point = moved.empty() ? loss : moved;
     const JacobianNumbers row = jacobian_numbers(state);
-    view.notes = {why_text(result, view), chain_rule_text(state, gradients_look(state).tensor),
-                  parameters_text(view), row_sentence(state, row),
+    view.notes = {moved.empty() ? std::string() : loss,
+                  why_text(result, view),
+                  chain_rule_text(state, gradients_look(state).tensor),
+                  parameters_text(view),
+                  row_sentence(state, row),
                   flat_sentence(state.document(), row)};
     std::erase(view.notes, std::string());
     return view;

@@ -266,6 +266,23 @@ bool check_gain(const Match& claim) {  // "= 0: “cat” gains 0.2, the others 
            (!sink || std::abs(rest) < 1e-9 ||
             (shows_norm(claim.part[0], rest) && shows_norm(claim.part[4], rest)));
 }
+/// "one unit of softmax input moves 0.2 of the weight to “cat”": p (1 − p), without its rounding.
+bool check_moved(const Match& claim) {
+    const Row row = row_of(claim.state);
+    const double p = raised(row);
+    double others = 0.0;
+    for (Index j = 0; j < std::ssize(row.all); ++j)
+        if (j != row.raised && allows(claim.state, row.query, j)) others += p * row.all[j];
+    if (has_sink(claim.state)) others += std::max(p * (1.0 - row.sum()), 0.0);
+    const bool none = claim.text.find("moves no weight") != claim.text.npos;
+    const bool saturated = claim.text.find("saturated") != claim.text.npos;
+    if (axis_label(claim.state, Axis::query, row.query) != claim.part[0] ||
+        axis_label(claim.state, Axis::key, row.raised) != claim.part[none ? 1 : 2])
+        return false;
+    if (none) return others < 1e-12;
+    return saturated == (p > 0.99) &&
+           (shows_norm(claim.part[1], others) || std::abs(number_of(claim.part[1])) < 2e-12);
+}
 bool check_no_arrow(const Match& match) {
     const Row row = row_of(match.state);
     const double p = raised(row);
@@ -331,6 +348,13 @@ constexpr Claim kClaims[] = {
     {"Σ_k ∂a_k/∂z_j = a_j (1 − Σ_k a_k) = {}: “{}” gains {}, the other keys together lose {}, the "
      "sink {}",
      check_gain},
+    {"In row “{}”, one unit of softmax input moves only {} of the weight to “{}”: softmax is "
+     "saturated",
+     check_moved},
+    {"In row “{}”, one unit of softmax input moves no weight to “{}”", check_moved},
+    {"In row “{}”, one unit of softmax input moves {} of the weight to “{}”; at most 0.25 is "
+     "possible",
+     check_moved},
     {"Every key of this row is masked, so no weights compete", check_no_arrow},
     {"“{}” is masked: its score is −∞, so raising it changes no weight", check_no_arrow},
     {"This row may attend to only one key: its weight is always 1, and a (1 − a) = 0",
