@@ -67,6 +67,7 @@ struct GridView {
     Slot slot = Slot::hero;   // on the canvas of its stage
     std::string action = {};  // what happens on the way from here to the hero: "÷ √4 = 2"
     bool as_bars = false;     // each cell is a bar from its foot, as high as its share of the range
+    bool plus = false;        // positive numbers are written with their sign
     /// The row and column whose numbers are shown where all do not fit, as drawn.
     std::optional<Index> focus_row, focus_column;
     std::vector<std::string> row_labels;  // tokens, or "0", "1", … for widths

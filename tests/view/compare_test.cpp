@@ -100,15 +100,27 @@ TEST_CASE("a signed difference keeps 0, ∞ and NaN apart") {
     CHECK(total_variation(a, b) == doctest::Approx(0.75));
 }
 
-TEST_CASE("nothing pinned asks for a pin; a pin is compared with what comes after it") {
+TEST_CASE("the opening state is the baseline until a person pins one; pins stay out of sessions") {
     AppState state = compare_state();
-    CHECK(has(build_compare_view(state).point, "Press B"));
-    const auto [i, j] = compare_look(state).cell;
-    const InspectorView alone = compare_inspector(state);
-    CHECK(alone.value == number(static_cast<double>(weight_at(state, i, j))));
-    REQUIRE(alone.table);
-    CHECK(alone.table->columns.size() == 1);
-    CHECK(alone.table->rows[j].chosen);
+    CHECK(compare_look(state).pins.empty());
+    CHECK(has(build_compare_view(state).point, "Nothing differs"));
+    CHECK(build_compare_view(state).grids.size() == 3);
+    const float before = weight_at(state, 1, 2);
+    const AppState changed = after(state, {SetScaling{false}});
+    const CompareView view = build_compare_view(changed);
+    CHECK(has(view.point, "scaling ÷ √4 → off"));
+    REQUIRE(view.grids.size() == 3);
+    CHECK(view.grids[0].at(1, 2).value == doctest::Approx(before));
+    CHECK(view.grids[2].plus);
+    CHECK_FALSE(view.grids[0].plus);
+    CHECK(compare_look(reopened(changed)).pins.empty());
+    const AppState pinned = after(changed, {PinBaseline{}});
+    CHECK(compare_look(pinned).pins.size() == 1);
+    CHECK(has(build_compare_view(pinned).point, "Nothing differs"));
+}
+
+TEST_CASE("a pin is compared with what comes after it") {
+    AppState state = compare_state();
     CHECK(has(acted(state, {PinBaseline{}}).message.text, "baseline 1"));
     CHECK(has(build_compare_view(state).point, "Nothing differs"));
     const float before = weight_at(state, 1, 2);

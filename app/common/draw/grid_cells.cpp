@@ -47,7 +47,8 @@ std::string text_of(const GridView& grid, const CellView& cell, const Spelling& 
     std::string text = spelling.decimals >= grid.decimals
                            ? cell.text
                            : view::cell_number(cell.value, spelling.decimals);
-    return spelling.zero ? text : without_zero(std::move(text));
+    if (!spelling.zero) text = without_zero(std::move(text));
+    return grid.plus && cell.value > 0.0 ? "+" + text : text;
 }
 
 /// How the numbers of one grid are set: all on one decimal point.

@@ -39,6 +39,13 @@ struct CompareLook {
 
     // of the moment: in no session and no journal
     std::optional<large::Cell> hovered;
+    std::optional<ComparePin> opening;  // what Compare was first opened on: while nothing is pinned
+
+    /// What is compared with; nullptr: nothing is open.
+    const ComparePin* shown_pin() const {
+        if (!pins.empty()) return &pins[baseline];
+        return opening ? &*opening : nullptr;
+    }
 };
 
 void describe(Visitor& visit, CompareLook& look);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/common/apart.h"
+#include "app/common/color_look.h"
 #include "app/common/format.h"
 #include "app/common/pair_grid.h"
 #include "app/common/sheet.h"
@@ -74,6 +75,7 @@ SideVector row_numbers(const AppState& state, const AppState& pinned, const Comp
         const bool empty = std::ranges::all_of(a, [](float weight) { return weight == 0.0F; });
         const double value = kl ? row_divergence(a, b) : total_variation(a, b);
         side.cells.push_back(kl && empty ? "–" : cell_number(value, 2));
+        if (!kl) side.bars.push_back(std::isfinite(value) ? std::clamp(value, 0.0, 1.0) : 0.0);
     }
     return side;
 }
@@ -91,6 +93,7 @@ GridView change_grid(const AppState& state, const AppState& pinned, const Compar
         masked[n] = masked[n] != 0 && other[n] != 0 ? 1 : 0;
     GridView grid = make_grid(state, sheet, {ColorScale::diverging, false, std::move(masked)});
     grid.title = "now − baseline";
+    grid.plus = true;
     grid.role = Role::score;
     grid.tooltip = "now minus baseline; 0 where both are the same ∞ or both NaN";
     look_at(grid, compare_look(state).cell, compare_look(state).hovered);
@@ -102,7 +105,7 @@ GridView change_grid(const AppState& state, const AppState& pinned, const Compar
 
 /// "Differs: temperature 1 → 2, head 0 → 1 and 3 more."
 std::string differing_text(const std::vector<Difference>& list) {
-    if (list.empty()) return "Nothing differs from the baseline yet.";
+    if (list.empty()) return "Nothing differs from the baseline yet: S switches scaling.";
     std::string text = "Differs: ";
     const std::size_t most = std::min(list.size(), kMostNamedDifferences);
     for (std::size_t n = 0; n < most; ++n)
@@ -205,6 +208,7 @@ double total_variation(std::span<const float> a, std::span<const float> b) {
 AppState pinned_state(const AppState& state, const ComparePin& pin) {
     AppState pinned;
     pinned.theme = state.theme;
+    color_look(pinned) = color_look(state);
     pinned.history.emplace_back().document = pin.document;
     pinned.trace = pin.trace;
     pinned.gradients = state.gradients;
@@ -256,14 +260,15 @@ CompareView build_compare_view(const AppState& state) {
     const CompareLook& look = compare_look(state);
     add_compare_controls(state, view);
     view.reach = reach_view(state);
-    if (look.pins.empty()) {
+    const ComparePin* const shown = look.shown_pin();
+    if (shown == nullptr) {
         view.point =
             "Press B to pin the current state as the baseline, then change something: scaling, "
             "temperature, a mask, a number, the head or the document.";
         view.grids = {side_grid(state, "now")};
         return view;
     }
-    const ComparePin& pin = look.pins[look.baseline];
+    const ComparePin& pin = *shown;
     const AppState pinned = pinned_state(state, pin);
     const ComparedStage stage = compared_stage(state, pinned);
     view.point = differing_text(differences(state, pin));
@@ -277,6 +282,7 @@ CompareView build_compare_view(const AppState& state) {
     }
     add(side_grid(pinned, "baseline"));
     add(side_grid(state, "now"));
+    if (view.grids.size() == 2) share_range({&view.grids[0], &view.grids[1]}, state.theme);
     if (stage.missing_data.empty()) add(change_grid(state, pinned, stage));
     return view;
 }
@@ -284,8 +290,9 @@ CompareView build_compare_view(const AppState& state) {
 InspectorView compare_inspector(const AppState& state) {
     if (!compare_missing_data(state).empty()) return {};
     const CompareLook& look = compare_look(state);
-    if (look.pins.empty()) return unpinned_inspector(state);
-    const ComparePin& pin = look.pins[look.baseline];
+    const ComparePin* const shown = look.shown_pin();
+    if (shown == nullptr) return unpinned_inspector(state);
+    const ComparePin& pin = *shown;
     const AppState pinned = pinned_state(state, pin);
     const ComparedStage stage = compared_stage(state, pinned);
     const auto [i, j] = look.cell;

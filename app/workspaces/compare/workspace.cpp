@@ -22,8 +22,9 @@ large::Cell compare_extent(const AppState& state) {
     const CompareLook& look = compare_look(state);
     const auto b = sheet_of(state, look.stage).values;
     large::Cell extent{b.rows, b.columns};
-    if (look.pins.empty()) return extent;
-    const AppState pinned = pinned_state(state, look.pins[look.baseline]);
+    const ComparePin* const pin = look.shown_pin();
+    if (pin == nullptr) return extent;
+    const AppState pinned = pinned_state(state, *pin);
     const auto a = sheet_of(pinned, look.stage).values;
     return {std::max(extent.row, a.rows), std::max(extent.column, a.columns)};
 }
@@ -77,7 +78,7 @@ void enter_compare(AppState& state) {
     }
     clamp_compare(state);
     show_message(state, compare_look(state).pins.empty()
-                            ? "B also pins the baseline in other workspaces."
+                            ? "The opening state is the baseline. B pins the current state."
                             : "Space blinks between baseline and now, V shows "
                               "both, Shift+1 … 9 choose the baseline.");
 }
@@ -104,6 +105,13 @@ void add_compare_commands(std::vector<Command>& list, const AppState& state) {
 std::optional<Action> escape_compare(const AppState& state) {
     if (compare_look(state).blink) return SetBlink{std::nullopt};
     return std::nullopt;
+}
+
+/// The first state that it shows is what it compares with, until a person pins one.
+void follow_compare(AppState& state) {
+    CompareLook& look = compare_look(state);
+    const bool shown = state.workspace == "compare" && compare_missing_data(state).empty();
+    if (shown && look.pins.empty() && !look.opening) look.opening = pin_of(state);
 }
 
 void clear_compare(AppState& state) {
@@ -347,6 +355,7 @@ extern const WorkspaceInfo kCompareWorkspace{
     .clear = [](AppState& state) { compare_look(state).cell = {}; },
     .clamp_to_document = clamp_compare,
     .clear_cache = clear_compare,
+    .follow = follow_compare,
     .refuses = pin_before,
     .has_side = [](const AppState& state) { return compare_missing_data(state).empty(); },
     .inspector = compare_inspector,

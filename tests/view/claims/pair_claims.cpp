@@ -29,7 +29,7 @@ struct Sides {
 };
 Sides pinned_sides(const AppState& state) {
     const CompareLook& look = compare_look(state);
-    const ComparePin& pin = look.pins[look.baseline];
+    const ComparePin& pin = *look.shown_pin();
     const Tensor& tensor = (*pin.trace)[look.stage];
     return {tensor.matrix(pin.batch, head_in(pin.document->size, info(look.stage).heads, pin.head)),
             rows_of(state, look.stage)};
@@ -56,7 +56,7 @@ bool check_same_pin(const Match& match) {
     const CompareLook& look = compare_look(match.state);
     return distances(pinned_sides(match.state)) ==
                std::vector<double>(distances(pinned_sides(match.state)).size(), 0.0) &&
-           look.pins[look.baseline].head == match.state.head;
+           look.shown_pin()->head == match.state.head;
 }
 /// "now: The cat sat down · scaling off · head 0": of that side; without one of any pin, or of what is shown.
 bool check_pin_text(const Match& match) {
@@ -66,9 +66,10 @@ bool check_pin_text(const Match& match) {
                match.count(2) == head;
     };
     const auto is_pin = [&](const ComparePin& pin) { return is(*pin.document, pin.head); };
-    if (match.part[0].starts_with("baseline: ")) return is_pin(look.pins[look.baseline]);
+    if (match.part[0].starts_with("baseline: ")) return is_pin(*look.shown_pin());
     const bool shown = is(match.state.document(), match.state.head);
-    return shown || (!match.part[0].starts_with("now: ") && std::ranges::any_of(look.pins, is_pin));
+    return shown || (!match.part[0].starts_with("now: ") &&
+                     (is_pin(*look.shown_pin()) || std::ranges::any_of(look.pins, is_pin)));
 }
 bool check_alone(const Match& match) {
     const Rows rows = weights_of(match.state);
@@ -622,7 +623,7 @@ constexpr Claim kClaims[] = {
     {"Without {}, {} likeliest answer at “{}”, “{}”, stays at {}", check_answer},
     {"Without {}, {} likeliest answer at “{}”, “{}”, goes from {} to {}", check_answer},
     {"{} · scaling {} · head {}", check_pin_text},
-    {"Nothing differs from the baseline yet", check_same_pin},
+    {"Nothing differs from the baseline yet: S switches scaling", check_same_pin},
     {"This weight cannot change: its row has only one key, or contains a number that is not finite",
      check_alone},
     {"The pair is masked, so no change here gives it a weight", check_masked_pair},

@@ -103,10 +103,10 @@ std::string draw_compare_workspace(const AppState& state, const WorkArea& r, con
     add_matrices(parts, view.grids, [&](const Box& box, std::size_t n, std::size_t count) {
         if (const auto cell = draw_matrices(view, n, count, box, frame, out)) hovered = cell;
     });
-    // Beside the one matrix there is before anything is pinned, else beneath what is compared.
+    // Beside the matrix where there is one, else beneath what is compared.
     CanvasPart reach{"reach", "another weight",
                      [&](const Box&) { draw_reach(view, around(frame), out); }};
-    if (view.pins.empty()) {
+    if (view.grids.size() < 2) {
         reach.where = CanvasPart::Where::right;
         reach.share = kReachShare;
     } else {
