@@ -285,6 +285,37 @@ class Setter {
         return box;
     }
 
+    /// A fence that is higher than its letter, as strokes: a letter that is scaled up has blurred edges. nullopt: it has
+    /// none.
+    std::optional<MathBox> tall_fence(std::string_view text, float reach,
+                                      const Level& level) const {
+        constexpr int kPieces = 16;
+        const float em = level.em(), axis = kAxis * em, width = 0.36F * em;
+        const float near = 0.06F * em, far = 0.28F * em;
+        const bool left = text == "(" || text == "[", round = text == "(" || text == ")";
+        if (!left && text != ")" && text != "]" && text != "|") return std::nullopt;
+        const auto x = [&](float across) { return left ? across : width - across; };
+        const float top = -axis - reach, bottom = -axis + reach;
+        MathStroke stroke{{}, std::max(0.055F * em, 1.0F)};
+        if (round) {
+            for (int n = 0; n <= kPieces; ++n) {
+                const float t = 2.0F * static_cast<float>(n) / kPieces - 1.0F;
+                stroke.points.push_back({x(near + (far - near) * t * t), -axis + t * reach});
+            }
+        } else if (text == "|") {
+            stroke.points = {{width / 2, top}, {width / 2, bottom}};
+        } else {
+            stroke.points = {
+                {x(far), top}, {x(2 * near), top}, {x(2 * near), bottom}, {x(far), bottom}};
+        }
+        MathBox box;
+        box.width = width;
+        box.ascent = -top;
+        box.descent = bottom;
+        box.strokes.push_back(std::move(stroke));
+        return box;
+    }
+
     /// A fence grows with what it holds, about the axis.
     MathBox fence(const Node& node, const Level& level) const {
         const MathBox inside = row(node.parts[0], level);
@@ -295,9 +326,13 @@ class Setter {
         const Point ink{kFenceReach + kAxis, kFenceReach - kAxis};
         const float drop = kAxis * (font.em() - level.em());
         MathBox box;
-        append(box, word(node.text, font, ink), 0.0F, drop);
+        const auto add = [&](const std::string& text) {
+            const auto tall = growth > 1.0F ? tall_fence(text, reach, level) : std::nullopt;
+            append(box, tall ? *tall : word(text, font, ink), box.width, tall ? 0.0F : drop);
+        };
+        add(node.text);
         append(box, inside, box.width, 0.0F);
-        append(box, word(node.close, font, ink), box.width, drop);
+        add(node.close);
         return box;
     }
 

@@ -21,11 +21,13 @@ using view::ExercisesView;
 using view::ExerciseVoice;
 
 // Design units.
-constexpr float kColumn = 330.0F, kWidest = 780.0F;  // of a question: at least, at most
+constexpr float kWidest = 900.0F;           // of a question, at most
+constexpr float kBesideQuestions = 820.0F;  // of a canvas: then what is given stands beside them
+constexpr float kGivenShare = 0.34F;        // of its width
 constexpr float kParagraph = 8.0F;
 constexpr float kPad = 18.0F, kGap = 20.0F;  // inside a question's card; between two
 // Of the body's letters: the first with which the sheet has room.
-constexpr float kSizes[] = {1.45F, 1.25F, 1.1F, 1.0F};
+constexpr float kSizes[] = {1.43F, 1.25F, 1.1F, 1.0F};  // the first is a loaded size: sharp
 
 void draw_bar(const ExercisesView& view, ControlBar& bar) {
     const auto set = [&](const std::string& key, std::uint64_t seed) {
@@ -226,60 +228,56 @@ struct Sheet {
     }
 };
 
-/// Where the questions stand: cards in rows, each as high as its highest.
-struct Cards {
-    std::size_t columns = 1;
-    float width = 0.0F;  // of a card
-    std::vector<float> rows = {};
-    float given = 0.0F;  // the height of what is given above them
+/// Where everything stands: what is given beside the questions, or above them where the width is too small for both.
+struct Columns {
+    float given = 0.0F;  // width
+    float left = 0.0F;   // of the questions
+    float card = 0.0F;   // their width
+    float above = 0.0F;  // height of what is given above them
+    std::vector<float> heights = {};
     bool fits = true;
 
     float height(float gap) const {
-        float all = given;
-        for (const float row : rows) all += row + gap;
+        float all = above;
+        for (const float each : heights) all += each + gap;
         return all;
     }
 };
 
-Cards lay_out(Sheet& sheet, ImVec2 space, float size, std::size_t columns) {
+Columns lay_out(Sheet& sheet, ImVec2 space, float size) {
     const Frame& frame = sheet.frame;
     const float gap = frame.px(kGap), pad = frame.px(kPad);
-    Cards cards{.columns = columns};
-    const auto across = static_cast<float>(columns);
-    cards.width = std::min((space.x - gap * (across - 1.0F)) / across, frame.px(kWidest));
-    sheet.type = {frame.fonts.body.px * size, space.x};
-    for (const auto& paragraph : sheet.view.exercise.text)
-        cards.given += sheet.laid_out(paragraph).height + frame.px(kParagraph);
-    sheet.type.width = std::max(cards.width - 2.0F * pad, frame.px(80));
-    for (sheet.n = 0; sheet.n < sheet.view.questions.size(); ++sheet.n) {
-        if (sheet.n % columns == 0) cards.rows.push_back(0.0F);
-        const ImVec2 card = sheet.size();
-        cards.rows.back() = std::max(cards.rows.back(), card.y + 2.0F * pad);
-        cards.fits = cards.fits && card.x <= sheet.type.width;
+    const bool beside = space.x >= frame.px(kBesideQuestions);
+    Columns columns;
+    columns.given = beside ? std::floor(kGivenShare * space.x) : space.x;
+    columns.left = beside ? columns.given + gap : 0.0F;
+    columns.card = std::min(space.x - columns.left, frame.px(kWidest));
+    sheet.type = {frame.fonts.body.px * size, columns.given};
+    float given = 0.0F;
+    for (const auto& paragraph : sheet.view.exercise.text) {
+        const ExerciseBlock block = sheet.laid_out(paragraph);
+        given += block.height + frame.px(kParagraph);
+        columns.fits = columns.fits && block.width <= columns.given;
     }
-    cards.fits = cards.fits && cards.height(gap) <= space.y;
-    return cards;
+    columns.above = beside ? 0.0F : given;
+    sheet.type.width = std::max(columns.card - 2.0F * pad, frame.px(80));
+    for (sheet.n = 0; sheet.n < sheet.view.questions.size(); ++sheet.n) {
+        const ImVec2 card = sheet.size();
+        columns.heights.push_back(card.y + 2.0F * pad);
+        columns.fits = columns.fits && card.x <= sheet.type.width;
+    }
+    columns.fits = columns.fits && columns.height(gap) - gap <= space.y && given <= space.y;
+    return columns;
 }
 
-/// As large as fits, in as many columns; else small, in as many as have the width, and scrolled.
-Cards best_layout(Sheet& sheet, ImVec2 space) {
-    const float gap = sheet.frame.px(kGap), column = sheet.frame.px(kColumn);
-    const auto most = static_cast<std::size_t>(std::max(1.0F, (space.x + gap) / (column + gap)));
-    const std::size_t count = sheet.view.questions.size();
-    Cards cards;
-    const auto fits = [&](float size, float height) {
-        for (std::size_t columns = std::min({most, count == 4 ? 2 : std::size_t{3}, count});
-             columns > 0; --columns)
-            if (cards = lay_out(sheet, {space.x, height}, size, columns); cards.fits) return true;
-        return false;
-    };
+/// As large as fits; else small, and scrolled.
+Columns best_layout(Sheet& sheet, ImVec2 space) {
     for (const float size : kSizes)
-        if (fits(size, space.y)) return cards;
-    fits(kSizes[std::size(kSizes) - 1], HUGE_VALF);
-    return cards;
+        if (Columns columns = lay_out(sheet, space, size); columns.fits) return columns;
+    return lay_out(sheet, {space.x, HUGE_VALF}, kSizes[std::size(kSizes) - 1]);
 }
 
-/// What is given, then the questions.
+/// What is given, and the questions beneath each other, each in a card.
 void draw_sheet(const ExercisesView& view, const Frame& frame, view::Actions& out) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {frame.px(8), frame.px(kParagraph)});
     const float gap = frame.px(kGap), pad = frame.px(kPad);
@@ -288,27 +286,25 @@ void draw_sheet(const ExercisesView& view, const Frame& frame, view::Actions& ou
     const ImVec2 space{ImGui::GetContentRegionAvail().x - bar - frame.px(4),
                        ImGui::GetWindowHeight() - frame.px(kParagraph)};
     Sheet sheet{view, frame, out, {}};
-    const Cards cards = best_layout(sheet, space);
+    const Columns columns = best_layout(sheet, space);
     const view::ExerciseType inside = sheet.type;
-    sheet.type.width = space.x;
+    const ImVec2 top = ImGui::GetCursorScreenPos();
+    sheet.type.width = columns.given;
     for (const auto& paragraph : view.exercise.text) draw_block(sheet.laid_out(paragraph), frame);
     sheet.type = inside;
-    ImVec2 at = ImGui::GetCursorScreenPos();
-    const float left = at.x;
+    ImVec2 at{top.x + columns.left, columns.left > 0.0F ? top.y : ImGui::GetCursorScreenPos().y};
+    const float bottom = ImGui::GetCursorScreenPos().y;
     for (sheet.n = 0; sheet.n < view.questions.size(); ++sheet.n) {
-        const float height = cards.rows[sheet.n / cards.columns];
-        const ImVec2 low{left + static_cast<float>(sheet.n % cards.columns) * (cards.width + gap),
-                         at.y};
-        frame.painter.rect(low, {low.x + cards.width, low.y + height}, frame.theme.surface,
+        const float height = columns.heights[sheet.n];
+        frame.painter.rect(at, {at.x + columns.card, at.y + height}, frame.theme.surface,
                            frame.px(8));
-        ImGui::SetCursorScreenPos({low.x + pad, low.y + pad});
+        ImGui::SetCursorScreenPos({at.x + pad, at.y + pad});
         ImGui::BeginGroup();
         sheet.draw();
         ImGui::EndGroup();
-        const bool is_last = sheet.n + 1 == view.questions.size();
-        if ((sheet.n + 1) % cards.columns == 0 || is_last) at.y += height + gap;
+        at.y += height + gap;
     }
-    ImGui::SetCursorScreenPos({left, at.y - gap});
+    ImGui::SetCursorScreenPos({top.x, std::max(at.y - gap, bottom)});
     leave_space({1.0F, 1.0F});
     ImGui::PopStyleVar();
 }
