@@ -17,7 +17,7 @@ struct Lines {
 constexpr Lines kUsual{20.0F, 25.0F, 40.0F, 64.0F};
 constexpr Lines kLow{12.0F, 20.0F, 0.0F, 30.0F};
 constexpr Lines kLowest{4.0F, 18.0F, 0.0F, 28.0F};
-/// Of the headline: 20, 16 and 14 an em.
+/// Of the headline: 20 an em; in low windows 16, in the lowest 14 where it does not fit.
 constexpr std::array kSizes{23.3F, 18.6F, 16.3F};
 
 const Lines& lines_in(const Frame& frame) {
@@ -75,17 +75,18 @@ std::string without_last_clause(const std::string& text) {
     return {};
 }
 
-/// One line of the largest letters in which it fits; of none, two of the smallest. In the lowest windows, which say it
-/// whole where it is pointed at, the last clauses give way to what would be cut.
+/// One line, or two, of letters of one size in every workspace. Where it is cut, it is said whole where it is pointed at,
+/// the last clauses give way first.
 Set set_headline(const std::string& text, float space, const Frame& frame) {
     Font font = frame.fonts.headline;
+    const bool low = is_lower_than(kLowWindow, frame);
     const bool lowest = is_lower_than(kLowestWindow, frame);
-    for (std::size_t n = lowest ? 1 : 0; n < kSizes.size(); ++n) {
+    for (std::size_t n = low ? 1 : 0; n <= (lowest ? 2U : low ? 1U : 0U); ++n) {
         font.px = frame.px(kSizes[n]);
         if (frame.text_width(font, text) <= space) return {font, text};
     }
     const auto [one, two] = broken(font, text, space, frame);
-    if (lowest && frame.text_width(font, two) > space)
+    if (frame.text_width(font, two) > space)
         if (const std::string less = without_last_clause(text); !less.empty())
             return set_headline(less, space, frame);
     return {font, one, two};
@@ -149,9 +150,8 @@ Lay lay_out(const Heading& heading, float low, float high, const Frame& frame) {
         lay.tex = fitted_math(frame, heading.tex, kFormulaSize, (high - low) / 3);
     if (lay.tex) lay.right -= lay.tex->width + frame.px(kSpace24);
     const float space = lay.right - low;
-    const float least = frame.px(kSizes[1]) / frame.px(kSizes[0]);
     std::string first = heading.headline;
-    if (frame.text_width(frame.fonts.headline, first) * least > space)
+    if (frame.text_width(frame.fonts.headline, first) > space)
         std::tie(first, lay.rest) = parted(first);
     lay.headline = set_headline(first, space, frame);
     if (!lay.headline.second.empty()) lay.second = lay.headline.font.px;

@@ -7,9 +7,9 @@
 
 namespace attn::ui {
 
-/// What stands above the canvas: one sentence and one muted one, in the same place in every workspace. The first is as
-/// large as its width lets it be, on two lines at the smallest; a second of it gives way to the muted line. What else is to be said stands behind
-/// "why?", and where there is no muted line pointing at the sentence says all.
+/// What stands above the canvas: one sentence and one muted one, in the same place and of the same size in every
+/// workspace. A sentence that does not fit on one line takes two; a second sentence gives way to the muted line. What else
+/// is to be said stands behind "why?", and where there is no muted line pointing at the sentence says all.
 struct Heading {
     std::string headline;
     std::string muted = {};
