@@ -26,7 +26,7 @@ using ColorActions = ActionList<ViewActions<SetColorMap, SetWeightsToOne>>;
 template <ListedIn<ColorActions> A>
 inline constexpr Meta kMetaOf<A> = ColorActions::kMeta<A>;
 
-/// A range of the unit scale as a person wants it; others as they are.
+/// A range of the unit scale with these colours; others unchanged.
 inline ColorRange with_look(ColorRange range, const ColorLook& look) {
     if (range.scale != ColorScale::unit) return range;
     range.map = look.map;

@@ -28,7 +28,7 @@ constexpr Ramp kUnitDark{rgb(0x1f1924), rgb(0x2c1e3d), rgb(0x382455), rgb(0x442a
 constexpr Ramp kUnitLight{rgb(0xf9f7fb), rgb(0xf2e7fc), rgb(0xe9d7fb), rgb(0xe0c7f9), rgb(0xd6b8f7),
                           rgb(0xcca9f5), rgb(0xc19af2), rgb(0xb58cf0), rgb(0xa97ded)};
 
-// From the background to the red of what is wrong.
+// From the background to red.
 constexpr Ramp kErrorsDark{rgb(0x1d191b), rgb(0x281b1e), rgb(0x341d20),
                            rgb(0x3f1e23), rgb(0x4a1f26), rgb(0x66252d),
                            rgb(0x842a34), rgb(0xa22f3c), rgb(0xc23343)};

@@ -14,7 +14,7 @@ enum class ColorCurve : std::uint8_t { usual, linear, root, log };
 inline constexpr double kLogFloor = 1e-4;
 
 /// The colours of the unit scale. violet: the theme's own, for weights. viridis and cividis: perceptually even, the latter
-/// alike to colour-blind eyes. grey: as it is printed. errors: red, of how far numbers are off; no one chooses it.
+/// alike to colour-blind eyes. grey: for print. errors: red, for errors alone.
 enum class ColorMap : std::uint8_t { violet, viridis, cividis, grey, errors };
 
 /// How the numbers of one grid become colours.

@@ -46,7 +46,7 @@ Color fill_of(const CellView& cell, const ColorRange& range, ThemeName name) {
     return color_of(range, cell.value, name);
 }
 
-/// Of what is masked it is quieter than of a weight of 0.
+/// A masked cell has a quieter ink than a weight of 0.
 Color ink_of_cell(const CellView& cell, ThemeName name) {
     constexpr double kMaskedInk = 0.62;  // the least that reads (4.5:1) in both themes
     const Color ink = ink_on(cell.fill, name);

@@ -109,7 +109,7 @@ GridView make_grid(const AppState& state, const Sheet& sheet, const GridStyle& s
 
 /// Colours its numbers by that range, and labels the bar.
 void recolor(GridView& grid, const ColorRange& range, ThemeName name);
-/// One range for weights that stand beside each other: to the largest of them all.
+/// Gives adjacent matrices of weights one range: to the largest of them all.
 void share_range(const std::vector<GridView*>& grids, ThemeName name);
 
 /// Lights `cell` of the tensor, wherever the grid draws it.

@@ -75,7 +75,7 @@ TEST_CASE("scaled scores keep the range of the raw ones: they pale as they shrin
     CHECK(scaled.at(0, 0).fill == color_of(raw.range, scaled.at(0, 0).value, ThemeName::dark));
 }
 
-TEST_CASE("matrices beside each other share the range of the larger one") {
+TEST_CASE("adjacent matrices share the range of the larger one") {
     GridView a = stage_grid(at_weights(), Stage::weights);
     GridView b = stage_grid(at_weights({SetScaling{false}}), Stage::weights);
     REQUIRE(a.range.high < b.range.high);

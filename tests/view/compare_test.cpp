@@ -119,7 +119,7 @@ TEST_CASE("the opening state is the baseline until a person pins one; pins stay 
     CHECK(has(build_compare_view(pinned).point, "Nothing differs"));
 }
 
-TEST_CASE("a pin is compared with what comes after it") {
+TEST_CASE("a pin is compared with later states") {
     AppState state = compare_state();
     CHECK(has(acted(state, {PinBaseline{}}).message.text, "baseline 1"));
     CHECK(has(build_compare_view(state).point, "Nothing differs"));

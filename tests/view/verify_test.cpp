@@ -85,7 +85,7 @@ TEST_CASE("verify: opens on an example of a fault while no results are given") {
     CHECK(view.fault_keys[static_cast<std::size_t>(view.fault)] == kExampleFault);
     CHECK(view.point.starts_with(
         "The causal mask starts at the wrong key: the example differs from float64 in "));
-    CHECK(verify_differs(state).empty());  // it is no result of a person's
+    CHECK(verify_differs(state).empty());  // a person checked nothing
     REQUIRE(view.grid);
     CHECK(view.grid->range.map == ColorMap::errors);
     CHECK(shown_array(state)->comparison.all.beyond > 0);

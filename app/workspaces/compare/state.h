@@ -39,9 +39,9 @@ struct CompareLook {
 
     // of the moment: in no session and no journal
     std::optional<large::Cell> hovered;
-    std::optional<ComparePin> opening;  // what Compare was first opened on: while nothing is pinned
+    std::optional<ComparePin> opening;  // the first state in Compare: the baseline without pins
 
-    /// What is compared with; nullptr: nothing is open.
+    /// The baseline; nullptr: nothing is open.
     const ComparePin* shown_pin() const {
         if (!pins.empty()) return &pins[baseline];
         return opening ? &*opening : nullptr;

@@ -107,7 +107,7 @@ std::optional<Action> escape_compare(const AppState& state) {
     return std::nullopt;
 }
 
-/// The first state that it shows is what it compares with, until a person pins one.
+/// Without pins the first state that is shown is the baseline.
 void follow_compare(AppState& state) {
     CompareLook& look = compare_look(state);
     const bool shown = state.workspace == "compare" && compare_missing_data(state).empty();

@@ -68,7 +68,7 @@ void set_bars(std::vector<CompetitionToken>& tokens) {
         token.bar = std::isfinite(token.p) ? std::clamp(token.p, 0.0, 1.0) : 0.0;
 }
 
-/// What raising the score does, as one sentence; "" where nothing is known or drawn.
+/// The effect of raising the score, as one sentence; "" if it is unknown.
 std::string moved_text(const CompetitionView& view, const std::string& row) {
     const CompetitionToken& raised = view.at(view.raised);
     if (raised.look != CellLook::number) return {};

@@ -250,7 +250,7 @@ void set_controls(NumericsView& view, const AppState& state, const NumericsRuns&
 }
 
 /// From a tenth of the finest format's spacing at the largest weight, which is that of the smallest error there can be
-/// beside 0, to 1, or to the largest error where that is more.
+/// but 0, to 1, or to the largest error where that is more.
 NumericsAxis axis_of(const NumericsView& view) {
     constexpr int kMostTicks = 7;
     double least = HUGE_VAL, most = 0.0;

@@ -22,7 +22,7 @@ struct NumericsBar {
     double weight = 0.0;  // as computed
     double exact = 0.0;   // NaN where softmax has no value
     double error = 0.0;   // |weight − exact|; NaN where one of them is NaN
-    double ulp = 0.0;     // the format's spacing at the exact weight; NaN where there is none
+    double ulp = 0.0;     // the format's spacing at the exact weight; NaN if undefined
     bool off = false;     // the error is more than kRightUlp of them
 };
 /// One softmax in one format.

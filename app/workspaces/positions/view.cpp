@@ -160,12 +160,13 @@ double length_of(const PositionScores& scores, Index c) {
 }
 
 std::vector<TurningPair> turning_pairs(const PositionScores& scores, Index distance) {
-    const PositionSettings& of = scores.of;
-    const double root = std::sqrt(static_cast<double>(of.d_k));
+    const PositionSettings& settings = scores.of;
+    const double root = std::sqrt(static_cast<double>(settings.d_k));
     std::vector<TurningPair> pairs;
     double most = 0.0;
-    for (Index c = 0; c < of.d_k / 2; ++c) {
-        const double angle = rope_frequency(rope_of(of), c, of.d_k) * static_cast<double>(distance);
+    for (Index c = 0; c < settings.d_k / 2; ++c) {
+        const double angle =
+            rope_frequency(rope_of(settings), c, settings.d_k) * static_cast<double>(distance);
         const double square = length_of(scores, c);
         pairs.push_back({angle, std::sqrt(square), square * std::cos(angle) / root});
         most = std::max(most, pairs.back().length);
@@ -176,12 +177,13 @@ std::vector<TurningPair> turning_pairs(const PositionScores& scores, Index dista
 
 constexpr Index kMostWaves = 128;  // positions and columns of the picture
 
-GridView waves_of(const AppState& state, const PositionSettings& of, Index distance) {
-    const Index rows = std::min(of.farthest + 1, kMostWaves);
-    const Index columns = std::min(of.d_k, kMostWaves);
+GridView waves_of(const AppState& state, const PositionSettings& settings, Index distance) {
+    const Index rows = std::min(settings.farthest + 1, kMostWaves);
+    const Index columns = std::min(settings.d_k, kMostWaves);
     std::vector<float> values;
     for (const auto [position, column] : each_cell(rows, columns))
-        values.push_back(static_cast<float>(sinusoid(position, column, of.d_k, of.base)));
+        values.push_back(
+            static_cast<float>(sinusoid(position, column, settings.d_k, settings.base)));
     Sheet sheet;
     sheet.id = Stage::x;
     sheet.values = {values.data(), rows, columns, columns};

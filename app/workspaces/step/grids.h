@@ -4,6 +4,7 @@
 
 #include "app/common/grid.h"
 #include "app/common/sheet.h"
+#include "core/forward.h"
 
 namespace attn::view {
 

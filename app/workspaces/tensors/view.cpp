@@ -185,7 +185,7 @@ std::vector<double> bins_of(const ArrayStats& stats) {
     return bins;
 }
 
-/// A canvas is wide: what is twice as tall is drawn with its rows across.
+/// An array twice as tall as wide is drawn transposed, because a canvas is wide.
 bool is_narrow(const ArrayStats& stats) { return stats.preview_rows >= 2 * stats.preview_columns; }
 
 Image paint_preview(const ArrayStats& stats, const ColorRange& range, ThemeName name) {
@@ -264,7 +264,7 @@ void add_picture(const AppState& state, const TensorRow& row,
     detail.bins = bins_of(*stats);
 }
 
-/// Of the rows that stand around the selected one in the table.
+/// For the rows around the selected one in the table.
 void add_distributions(const AppState& state, TensorsView& view) {
     const auto count = std::ssize(view.lines);
     const auto at = std::ranges::find(view.lines, true, &TensorLine::selected) - view.lines.begin();

@@ -50,7 +50,7 @@ struct TensorDetail {
     std::vector<std::string> role_names, role_keys;
     int role = 0;
 };
-/// How the numbers of one array are distributed, beside those of others.
+/// The histogram of one array.
 struct TensorBins {
     std::string name;
     std::vector<double>

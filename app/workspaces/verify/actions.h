@@ -62,7 +62,7 @@ struct Checked {
     std::string error;  // why there is no report; "": there is one
     std::string
         not_planted;  // why the fault is not in what is compared; "": it is, or none was asked for
-    bool example = false;  // the example's fault is in what is compared
+    bool example = false;  // the results have the example's fault
     verify::DiffReport report;
 };
 

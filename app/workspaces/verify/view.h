@@ -67,7 +67,7 @@ std::string verify_differs(const AppState& state);
 std::string verify_missing_data(const AppState& state);
 /// The fault that is planted where it can be: the example's only while no results are given. "": none.
 std::string applied_fault(const AppState& state);
-/// What is compared has the example's fault.
+/// The results have the example's fault.
 bool shows_example(const AppState& state);
 /// Opens the number that is looked at; nullopt: it is no cell of what is open.
 std::optional<OpenCheckedInStep> checked_in_step(const AppState& state);

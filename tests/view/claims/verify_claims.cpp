@@ -49,7 +49,7 @@ bool check_cause(const Match& claim) {
     return wrong > 0 && claim.count(3) == wrong && claim.count(4) == std::ssize(report.rows) &&
            diagnosis && diagnosis->explained && !diagnosis->named.empty();
 }
-/// "Input Q[0, 0, 2, 1] is NaN": nothing that is not finite stands before it.
+/// "Input Q[0, 0, 2, 1] is NaN".
 bool check_input(const Match& claim) {
     const Inputs& inputs = *claim.state.document().inputs;
     const auto place = split(claim.part[0].substr(claim.part[0].find('[') + 1), ", ");

@@ -103,7 +103,7 @@ std::string draw_compare_workspace(const AppState& state, const WorkArea& r, con
     add_matrices(parts, view.grids, [&](const Box& box, std::size_t n, std::size_t count) {
         if (const auto cell = draw_matrices(view, n, count, box, frame, out)) hovered = cell;
     });
-    // Beside the matrix where there is one, else beneath what is compared.
+    // Right of a single matrix, else under the matrices.
     CanvasPart reach{"reach", "another weight",
                      [&](const Box&) { draw_reach(view, around(frame), out); }};
     if (view.grids.size() < 2) {

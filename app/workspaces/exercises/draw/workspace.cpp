@@ -21,9 +21,9 @@ using view::ExercisesView;
 using view::ExerciseVoice;
 
 // Design units.
-constexpr float kWidest = 900.0F;           // of a question, at most
-constexpr float kBesideQuestions = 820.0F;  // of a canvas: then what is given stands beside them
-constexpr float kGivenShare = 0.34F;        // of its width
+constexpr float kWidest = 900.0F;      // of a question, at most
+constexpr float kTwoColumns = 820.0F;  // width of a canvas with two columns
+constexpr float kGivenShare = 0.34F;   // of its width
 constexpr float kParagraph = 8.0F;
 constexpr float kPad = 18.0F, kGap = 20.0F;  // inside a question's card; between two
 // Of the body's letters: the first with which the sheet has room.
@@ -228,12 +228,12 @@ struct Sheet {
     }
 };
 
-/// Where everything stands: what is given beside the questions, or above them where the width is too small for both.
+/// The given text left of the questions, or above them where the width is too small for both.
 struct Columns {
     float given = 0.0F;  // width
     float left = 0.0F;   // of the questions
     float card = 0.0F;   // their width
-    float above = 0.0F;  // height of what is given above them
+    float above = 0.0F;  // height of the given text above them
     std::vector<float> heights = {};
     bool fits = true;
 
@@ -247,10 +247,10 @@ struct Columns {
 Columns lay_out(Sheet& sheet, ImVec2 space, float size) {
     const Frame& frame = sheet.frame;
     const float gap = frame.px(kGap), pad = frame.px(kPad);
-    const bool beside = space.x >= frame.px(kBesideQuestions);
+    const bool two = space.x >= frame.px(kTwoColumns);
     Columns columns;
-    columns.given = beside ? std::floor(kGivenShare * space.x) : space.x;
-    columns.left = beside ? columns.given + gap : 0.0F;
+    columns.given = two ? std::floor(kGivenShare * space.x) : space.x;
+    columns.left = two ? columns.given + gap : 0.0F;
     columns.card = std::min(space.x - columns.left, frame.px(kWidest));
     sheet.type = {frame.fonts.body.px * size, columns.given};
     float given = 0.0F;
@@ -259,7 +259,7 @@ Columns lay_out(Sheet& sheet, ImVec2 space, float size) {
         given += block.height + frame.px(kParagraph);
         columns.fits = columns.fits && block.width <= columns.given;
     }
-    columns.above = beside ? 0.0F : given;
+    columns.above = two ? 0.0F : given;
     sheet.type.width = std::max(columns.card - 2.0F * pad, frame.px(80));
     for (sheet.n = 0; sheet.n < sheet.view.questions.size(); ++sheet.n) {
         const ImVec2 card = sheet.size();
@@ -277,7 +277,7 @@ Columns best_layout(Sheet& sheet, ImVec2 space) {
     return lay_out(sheet, {space.x, HUGE_VALF}, kSizes[std::size(kSizes) - 1]);
 }
 
-/// What is given, and the questions beneath each other, each in a card.
+/// The given text, and a card for each question, from top to bottom.
 void draw_sheet(const ExercisesView& view, const Frame& frame, view::Actions& out) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {frame.px(8), frame.px(kParagraph)});
     const float gap = frame.px(kGap), pad = frame.px(kPad);

@@ -26,7 +26,7 @@ constexpr float kHeading = 44.0F, kLeastCell = 90.0F;
 constexpr float kPlotShare = 0.3F;      // of the height
 constexpr float kNumericsKeys = 16.0F;  // height of the numbers of keys
 
-/// Where the bars stand: along the axis of errors, cut into slots of one or more keys.
+/// The places of the bars: slots of one or more keys, along the axis of errors.
 struct Slots {
     const NumericsCellView& cell;
     const NumericsAxis& axis;
@@ -35,7 +35,7 @@ struct Slots {
 
     float width() const { return (high.x - low.x) / static_cast<float>(count); }
     float left(std::size_t n) const { return low.x + width() * static_cast<float>(n); }
-    /// On the log scale; 0 and what is below it stand at its foot.
+    /// On the log scale; smaller errors are at its foot.
     float y(double error) const {
         const double share = std::log(error / axis.low) / std::log(axis.high / axis.low);
         return high.y - (high.y - low.y) * static_cast<float>(within(share, 0.0, 1.0));
@@ -146,7 +146,7 @@ void draw_broken(const Slots& slots, const Frame& frame) {
     draw_cross({slots.left(n) + slots.width() / 2, slots.low.y + frame.px(8)}, frame);
 }
 
-/// The format, and beneath it how far off it is: in large letters where it has room.
+/// The format, and beneath it how far off it is: in large letters where they fit.
 void draw_head(const NumericsCellView& cell, const NumericsFormatRow& format, const Box& at,
                const Frame& frame) {
     const Theme& theme = frame.theme;
@@ -242,7 +242,7 @@ void draw_numerics_controls(const NumericsView& view, ControlBar& bar) {
     bar.field<SetNumericsGain>(view.controls);
 }
 
-// --- algorithms beside each other, formats within them
+// --- a panel for each algorithm, a column for each format
 
 /// Columns right of the labels of an axis.
 struct Columns {
@@ -322,7 +322,7 @@ void draw_plots(const NumericsView& view, const Columns& columns, const Box& at,
                 Actions& out) {
     for (std::size_t a = 0; a < view.columns.size(); ++a) {
         const NumericsColumn& column = view.columns[a];
-        // the first plot's ticks stand under those of the errors
+        // the first plot's ticks are under those of the errors
         const float left = a == 0 ? columns.x(a) - frame.px(kAxis * 0.8F) : columns.x(a);
         const PlotInput input =
             draw_plot(column.plot, ("plot " + column.title).c_str(), {left, at.low.y},

@@ -23,7 +23,7 @@ constexpr float kLowMap = 240.0F;  // a picture has no caption there
 constexpr float kRow = 26.0F, kFilter = 220.0F, kAxesList = 220.0F, kOption = 110.0F, kList = 0.5F,
                 kFew = 0.3F, kBins = 64.0F, kMostBins = 96.0F, kRoles = 300.0F, kBeside = 720.0F,
                 kAbout = 360.0F, kLeastAbout = 180.0F, kMultiple = 40.0F,
-                kLeastMultiple = 96.0F,  // of what is said beside the picture
+                kLeastMultiple = 96.0F,  // of the text left of the picture
     kAboutShare = 0.3F, kHalf = 0.5F, kWide = 1.3F, kPad = 6.0F, kMostName = 0.4F;
 constexpr const char* kBinsTooltip = "distribution, from min to max";
 constexpr std::size_t kMeasured = 64;  // rows
