@@ -11,20 +11,6 @@
 namespace attn::verify {
 namespace {
 
-/// Head n of the result is head which[n] of the tensor.
-TensorD picked(const TensorD& tensor, const std::vector<Index>& which) {
-    const Shape shape = tensor.shape();
-    TensorD made(Shape{shape.b, static_cast<Index>(which.size()), shape.t, shape.d});
-    for (Index b = 0; b < shape.b; ++b)
-        for (std::size_t n = 0; n < which.size(); ++n)
-            for (Index t = 0; t < shape.t; ++t) {
-                end_if_stopped();
-                for (Index c = 0; c < shape.d; ++c)
-                    made(b, static_cast<Index>(n), t, c) = tensor(b, which[n], t, c);
-            }
-    return made;
-}
-
 std::vector<Index> tiled_heads(const Dimensions& size) {
     std::vector<Index> heads;
     for (Index h = 0; h < size.heads; ++h) heads.push_back(h % size.kv_heads);

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Fails when a comment, a sentence or a name of core speaks of the app: options of the command line, commands, and parts
 # of the window. Core is a library of other programs too: what it says is in its own names, as query_offset.
-# core/result.* renders remedies in the style that a front end sets, with the flags of a command too: it is left out.
+# core/result.* renders remedies in the style that a front end sets, with the flags of a command too: it is left out. So is
+# Python code that core quotes, which imports the package.
 # Usage: core_words.sh TREE
 set -euo pipefail
 cd "$1"
@@ -12,7 +13,7 @@ found=0
 search() {
     local hits
     hits=$(grep -rnE --include='*.h' --include='*.cpp' --include='*.inl' -e "$1" core |
-        grep -vE '"attnscope run |^core/result\.' || true)
+        grep -vE '"attnscope run |import attnscope, |^core/result\.' || true)
     [[ -n $hits ]] || return 0
     echo "$2:"
     echo "$hits"
