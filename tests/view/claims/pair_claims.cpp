@@ -235,7 +235,7 @@ bool check_joins_none(const Match& match) {
     const Joined joined = joined_of(match.state);
     return is_shown_head(match) && joined.targets == 0 && match.count(1) == joined.all;
 }
-/// "Without {}, {} likeliest answer at “{}”, “{}”, stays at {}", "… goes from {} to {}"
+/// "Without {} (its output set to 0), {} likeliest answer at “{}”, “{}”, stays at {}", "… goes from {} to {}"
 bool check_answer(const Match& match) {
     const HeadAnswer& answer = *heads_look(match.state).answer;
     const bool stays = match.part.size() == 5;
@@ -620,8 +620,10 @@ constexpr Claim kClaims[] = {
      check_joined},
     {"{} joins none of {} target word{} to a source word with more than half of its weight",
      check_joins_none},
-    {"Without {}, {} likeliest answer at “{}”, “{}”, stays at {}", check_answer},
-    {"Without {}, {} likeliest answer at “{}”, “{}”, goes from {} to {}", check_answer},
+    {"Without {} (its output set to 0), {} likeliest answer at “{}”, “{}”, stays at {}",
+     check_answer},
+    {"Without {} (its output set to 0), {} likeliest answer at “{}”, “{}”, goes from {} to {}",
+     check_answer},
     {"{} · scaling {} · head {}", check_pin_text},
     {"Nothing differs from the baseline yet: S switches scaling", check_same_pin},
     {"This weight cannot change: its row has only one key, or contains a number that is not finite",
