@@ -65,16 +65,18 @@ TEST_CASE("bars are softmax of the logits, before and after temperature") {
     }
 }
 
-TEST_CASE(
-    "a step forward takes what the muted line says is drawn; the headline has the likeliest") {
+TEST_CASE("a step forward takes the token of the headline, which names the likeliest too") {
     AppState state = written(fake_writing());
     for (Index n = 0; n < 4; ++n) {
         const auto next = next_of(state);
         REQUIRE(next);
         CHECK(next->step == n);
-        CHECK(has(build_generate_view(state).muted, "selects " + quoted_token(state, next->token)));
-        CHECK(has(build_generate_view(state).headline,
-                  quoted_token(state, shown_of(state)->candidates.all.front().id)));
+        const GenerateView view = build_generate_view(state);
+        CHECK(view.headline.starts_with(quoted_token(state, next->token) + " comes next"));
+        CHECK(has(view.headline, quoted_token(state, shown_of(state)->candidates.all.front().id)));
+        CHECK(has(view.muted, "→ 30 logits → softmax with T = 0.8"));
+        CHECK_FALSE(has(view.headline + view.muted, "u = "));  // the inspector has it
+        CHECK(has(text_of(generate_inspector(state)), "in this interval, so selected"));
         const std::size_t before = state.now;
         state = pressed_key(state, Key::right);
         CHECK(state.now == before + 1);
@@ -127,7 +129,9 @@ TEST_CASE("settings change what comes next, not what was taken") {
     const auto& logits = shown_of(state)->step->logits;
     REQUIRE(next_of(state));
     CHECK(next_of(state)->token == std::ranges::max_element(logits) - logits.begin());
-    CHECK(has(build_generate_view(state).headline, "The likeliest of 30 tokens"));
+    CHECK(has(build_generate_view(state).headline, ", the largest of 30 tokens"));
+    CHECK_FALSE(has(build_generate_view(state).headline, "at random"));
+    CHECK(has(build_generate_view(state).muted, "softmax → the largest. "));
     std::set<Index> drawn;
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         const AppState other = after(state, {SetGreedy{false}, SetSamplingTemperature{100.0},
@@ -346,9 +350,10 @@ TEST_CASE("Generate says what was done to the document and does not reach the mo
         CAPTURE(row.without);
         const std::string muted =
             build_generate_view(written(fake_writing(row.changes), row.actions)).muted;
-        CHECK(muted.starts_with(row.without.empty()
-                                    ? "u = "
-                                    : fmt::format("Generation ignores {}. u = ", row.without)));
+        CHECK(muted.starts_with(
+            row.without.empty()
+                ? "Residual stream of "
+                : fmt::format("Generation ignores {}. Residual stream of ", row.without)));
     }
 }
 

@@ -51,6 +51,19 @@ void add_settings(const GenerateShown& shown, std::size_t place, InspectorView& 
                          grouped(std::ssize(shown.candidates.all)), percent(sum)));
 }
 
+/// Where u of the step falls among the kept tokens: the first whose sum of p, from the likeliest on, exceeds u.
+void add_draw(const GenerateShown& shown, std::size_t place, InspectorView& view) {
+    if (shown.how.greedy() || !shown.candidates.all[place].retained) return;
+    double below = 0.0;
+    for (std::size_t n = 0; n < place; ++n) below += shown.candidates.all[n].after;
+    view.add("cumulative p", fmt::format("{} to {}", number(below),
+                                         number(below + shown.candidates.all[place].after)));
+    view.add("u",
+             fmt::format(
+                 "{} (seed {}, step {}): {}", number(shown.u), shown.how.seed, shown.at,
+                 place == shown.next ? "in this interval, so selected" : "not in this interval"));
+}
+
 }  // namespace
 
 InspectorView generate_inspector(const AppState& state) {
@@ -72,6 +85,7 @@ InspectorView generate_inspector(const AppState& state) {
     view.add("softmax of z", number(it.before));
     add_settings(*shown, place, view);
     view.add("p after sampling settings", it.retained ? number(it.after) : "0 (excluded)");
+    add_draw(*shown, place, view);
     if (std::string experts = experts_text(state); !experts.empty())
         view.add("experts of the layer", std::move(experts));
     view.as_text = text_of(view);

@@ -188,6 +188,11 @@ std::optional<GridView> experts_grid(const AppState& state, Index at, Index laye
 
 }  // namespace
 
+std::string last_token(const AppState& state) {
+    const std::vector<std::string> read = tokens_until(written_of(state), step_of(state));
+    return read.empty() ? std::string() : read.back();
+}
+
 std::string experts_text(const AppState& state) {
     const Generated& written = written_of(state);
     const Index at = step_of(state);

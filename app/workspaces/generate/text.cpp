@@ -11,11 +11,9 @@
 namespace attn::view {
 namespace {
 
-std::string retained_text(const Candidates& candidates) {
-    const Index all = std::ssize(candidates.all);
-    if (candidates.retained == all) return "no token is excluded";
-    return fmt::format("{} of {} tokens {} kept", grouped(candidates.retained), grouped(all),
-                       candidates.retained == 1 ? "is" : "are");
+/// Chance decides: more than one token is kept.
+bool is_drawn(const GenerateShown& shown) {
+    return !shown.how.greedy() && shown.candidates.retained > 1;
 }
 
 /// Others as likely as the one that greedy takes.
@@ -24,12 +22,21 @@ Index ties_of(const Candidates& candidates) {
     return std::ranges::count(candidates.all, most, &Candidate::logit) - 1;
 }
 
+/// "“cat” comes next, drawn at random: its probability is 12 %; that of the likeliest, “dog”, is 34 %."
 std::string next_text(const AppState& state, const GenerateShown& shown) {
-    const Candidate& best = shown.candidates.all.front();
-    return fmt::format("The likeliest of {} to come next {} {}: {}{}.",
-                       counted(std::ssize(shown.candidates.all), "token"),
-                       is_full(state) ? "would be" : "is", quoted_token(state, best.id),
-                       percent_text(best.before), as_much_text(ties_of(shown.candidates)));
+    const std::vector<Candidate>& all = shown.candidates.all;
+    const Candidate& best = all.front();
+    const Candidate& next = all[shown.next];
+    const std::string comes =
+        fmt::format("{} {} next{}: its probability is {}", quoted_token(state, next.id),
+                    is_full(state) ? "would come" : "comes",
+                    is_drawn(shown) ? ", drawn at random" : "", percent_text(next.before));
+    const std::string ties = as_much_text(ties_of(shown.candidates));
+    if (next.logit == best.logit)
+        return fmt::format("{}, the largest of {}{}.", comes, counted(std::ssize(all), "token"),
+                           ties);
+    return fmt::format("{}; that of the likeliest, {}, is {}{}.", comes,
+                       quoted_token(state, best.id), percent_text(best.before), ties);
 }
 
 std::string taken_text(const AppState& state, const GenerateShown& shown) {
@@ -43,20 +50,17 @@ std::string taken_text(const AppState& state, const GenerateShown& shown) {
                        quoted_token(state, taken.id), percent_text(taken.before), by);
 }
 
-/// "u = 0.3214 of seed 1 falls on “mat”, from 0.21 to 0.48 of the running sum."
-std::string draw_description(const AppState& state, const GenerateShown& shown) {
+/// "Residual stream of “a” → 66 logits → softmax with T = 0.80 → one of 3 kept tokens at random."
+std::string chain_text(const AppState& state, const GenerateShown& shown) {
+    const Index all = std::ssize(shown.candidates.all), retained = shown.candidates.retained;
+    std::string chain = fmt::format("Residual stream of “{}” → {} → softmax", last_token(state),
+                                    counted(all, "logit"));
     if (shown.how.greedy())
-        return fmt::format(
-            "Greedy decoding takes {} and samples nothing; T, top-k, top-p and seed have no "
-            "effect.",
-            quoted_token(state, shown.candidates.all[shown.next].id));
-    double below = 0.0;
-    for (std::size_t n = 0; n < shown.next; ++n) below += shown.candidates.all[n].after;
-    const Candidate& next = shown.candidates.all[shown.next];
-    return fmt::format(
-        "u = {} of seed {} at step {} selects {}, from {} to {} of the cumulative sum; {}.",
-        number(shown.u), shown.how.seed, shown.at, quoted_token(state, next.id), number(below),
-        number(below + next.after), retained_text(shown.candidates));
+        return chain + " → the largest. T, top-k, top-p and seed have no effect.";
+    chain += fmt::format(" with T = {}", number(shown.how.temperature));
+    if (retained == 1) return chain + " → the one token that is kept.";
+    return fmt::format("{} → one of {} tokens at random.", chain,
+                       retained == all ? grouped(all) : grouped(retained) + " kept");
 }
 
 /// Whether some layer's options are others than the model has.
@@ -110,8 +114,7 @@ std::string generate_headline(const AppState& state) {
 std::string generate_muted(const AppState& state) {
     const GenerateLook& look = generate_look(state);
     if (!look.fault.empty()) return look.fault;
-    std::string text =
-        shown_of(state)->fault.empty() ? draw_description(state, *shown_of(state)) : "";
+    std::string text = shown_of(state)->fault.empty() ? chain_text(state, *shown_of(state)) : "";
     if (is_full(state)) text = "The text has reached its maximum length. " + text;
     if (const auto left = left_out(state); !left.empty())
         text = fmt::format("Generation ignores {}. {}", fmt::join(left, " and "), text);

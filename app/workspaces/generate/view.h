@@ -132,6 +132,8 @@ std::string generate_headline(const AppState& state);
 std::string generate_muted(const AppState& state);
 // strip.cpp
 void add_strip(const AppState& state, GenerateView& view);
+/// The token that the model read last before the step that is looked at: the step's logits are of its row.
+std::string last_token(const AppState& state);
 /// "3 takes 0.62, 1 0.38 of “sat”": of the token that was read last, in the layer that is shown; "": it has no experts.
 std::string experts_text(const AppState& state);
 void add_lens(const AppState& state, GenerateView& view);

@@ -4,6 +4,7 @@
 
 #include "app/common/format.h"
 #include "app/common/keys.h"
+#include "app/common/text.h"
 #include "app/workspaces/generate/view.h"
 #include "core/io/npy.h"
 #include "core/rng.h"
@@ -68,27 +69,73 @@ bool names(const Match& match, std::size_t part, Index id) {
 }
 double of(const std::vector<double>& p, Index id) { return p[id]; }
 
-/// "is “mat”"; "would be “mat”" where nothing more can be taken.
-bool names_next(const Match& match, std::size_t part, Index id) {
-    return match.part[part] ==
-           (is_full(match.state) ? "would be " : "is ") + quoted_token(match.state, id);
+/// "{} {} next{}: its probability is {}": the token that the definition draws.
+bool check_next(const Match& match, const Drawn& all) {
+    const Index next = all.order[all.next];
+    const bool at_random = !generate_controls(match.state).greedy && all.retained > 1;
+    return names(match, 0, next) &&
+           match.part[1] == (is_full(match.state) ? "would come" : "comes") &&
+           match.part[2] == (at_random ? ", drawn at random" : "") &&
+           shows(match.part[3], of(all.before, next));
 }
-
-/// "The likeliest of {} token{} to come next {}: {}"
+/// … ", the largest of {} token{}"
 bool check_likeliest(const Match& match) {
     const Drawn all = drawn(match);
-    const auto [probability, others] = tied(match.part[3]);
-    const Index best = all.order.front();
-    return match.count(0) == std::ssize(all.order) && names_next(match, 2, best) &&
-           shows(probability, of(all.before, best)) &&
-           count_largest(shown_of(match.state)->step->logits) == 1 + others;
+    const auto& logits = shown_of(match.state)->step->logits;
+    return check_next(match, all) && match.count(4) == std::ssize(all.order) &&
+           logits[all.order[all.next]] == logits[all.order.front()] &&
+           count_largest(logits) == 1 + tied(match.part[5]).others;
 }
-/// "{} of {} tokens {} kept", "no token is excluded"
-bool counts_retained(const Drawn& all, std::string_view text) {
-    if (text == "no token is excluded") return all.retained == all.order.size();
-    const auto some = parts_of("{} of {} tokens {} kept", text);
-    return some && count_of((*some)[0]) == static_cast<Index>(all.retained) &&
-           all.retained < all.order.size() && count_of((*some)[1]) == std::ssize(all.order);
+/// … "; that of the likeliest, {}, is {}"
+bool check_less_likely(const Match& match) {
+    const Drawn all = drawn(match);
+    const auto& logits = shown_of(match.state)->step->logits;
+    const Index best = all.order.front();
+    const auto [probability, others] = tied(match.part[5]);
+    return check_next(match, all) && names(match, 4, best) &&
+           logits[all.order[all.next]] < logits[best] && shows(probability, of(all.before, best)) &&
+           count_largest(logits) == 1 + others;
+}
+/// "Residual stream of {} → {} logit{} → softmax{} → {}"
+bool check_chain(const Match& match) {
+    const Drawn all = drawn(match);
+    const GenerateControls& how = generate_controls(match.state);
+    const Generated& written = written_of(match.state);
+    const Index step = step_of(match.state);
+    const std::string last = step == 0 ? "“" + shown_token(written.prompt.back()) + "”"
+                                       : quoted_token(match.state, written.tokens[step - 1]);
+    if (match.part[0] != last || match.count(1) != std::ssize(all.order)) return false;
+    if (how.greedy) return match.part[3].empty() && match.part[4].starts_with("the largest");
+    const auto t = parts_of(" with T = {}", match.part[3]);
+    if (!t || !shows(t->front(), how.temperature)) return false;
+    if (all.retained == 1) return match.part[4] == "the one token that is kept";
+    const auto chosen = parts_of("one of {} tokens at random", match.part[4]);
+    if (!chosen) return false;
+    const bool cut = chosen->front().ends_with(" kept");
+    return cut == (all.retained < all.order.size()) &&
+           number_of(split(chosen->front(), " ").front()) == static_cast<double>(all.retained);
+}
+/// "cumulative p: {} to {}" of the token that the inspector explains.
+std::pair<double, double> interval_of(const Match& match) {
+    const Drawn all = drawn(match);
+    double below = 0.0;
+    const std::size_t place = explained_of(match.state);
+    for (std::size_t n = 0; n < place; ++n) below += of(all.after, all.order[n]);
+    return {below, below + of(all.after, all.order[place])};
+}
+bool check_cumulative(const Match& match) {
+    const auto [low, high] = interval_of(match);
+    return shows(match.part[0], low) && shows(match.part[1], high);
+}
+/// "u: {} (seed {}, step {}): {}"
+bool check_u(const Match& match) {
+    const auto [low, high] = interval_of(match);
+    const double u = uniform(generate_controls(match.state).seed,
+                             static_cast<std::uint64_t>(step_of(match.state)));
+    const bool inside = match.part[3] == "in this interval, so selected";
+    return shows(match.part[0], u) && match.count(2) == step_of(match.state) &&
+           match.part[1] == std::to_string(generate_controls(match.state).seed) &&
+           (inside ? u >= low - 1e-12 && u < high + 1e-12 : u < low + 1e-12 || u >= high - 1e-12);
 }
 /// "Step {} took {}: probability {}, {}"
 bool check_taken(const Match& match) {
@@ -101,22 +148,6 @@ bool check_taken(const Match& match) {
     if (match.part[3] == "excluded by these settings") return of(all.after, id) == 0.0;
     const auto with = parts_of("{} with these settings", match.part[3]);
     return with && of(all.after, id) > 0.0 && shows((*with)[0], of(all.after, id));
-}
-/// "u = {} of seed {} at step {} selects {}, from {} to {} of the cumulative sum; {}"
-bool check_u(const Match& match) {
-    const Drawn all = drawn(match);
-    double below = 0.0;
-    for (std::size_t n = 0; n < all.next; ++n) below += of(all.after, all.order[n]);
-    const Index next = all.order[all.next];
-    const GenerateControls& how = generate_controls(match.state);
-    const double u = uniform(how.seed, static_cast<std::uint64_t>(match.count(2)));
-    return match.part[1] == std::to_string(how.seed) && match.count(2) == step_of(match.state) &&
-           shows(match.part[0], u) && names(match, 3, next) && shows(match.part[4], below) &&
-           shows(match.part[5], below + of(all.after, next)) && u >= below - 1e-12 &&
-           u < below + of(all.after, next) + 1e-12 && counts_retained(all, match.part[6]);
-}
-bool check_takes_here(const Match& match) {
-    return generate_controls(match.state).greedy && names(match, 0, drawn(match).order.front());
 }
 /// "{} more: {} before temperature and truncation, {} after"
 bool check_rest(const Match& match) {
@@ -197,11 +228,12 @@ bool check_cache_bytes(const Match& match) {
 
 constexpr Claim kClaims[] = {
     {"KV cache {}; each token adds {}", check_cache_bytes},
-    {"The likeliest of {} token{} to come next {}: {}", check_likeliest},
+    {"{} {} next{}: its probability is {}, the largest of {} token{}", check_likeliest},
+    {"{} {} next{}: its probability is {}; that of the likeliest, {}, is {}", check_less_likely},
     {"Step {} took {}: probability {}, {}", check_taken},
-    {"u = {} of seed {} at step {} selects {}, from {} to {} of the cumulative sum; {}", check_u},
-    {"Greedy decoding takes {} and samples nothing; T, top-k, top-p and seed have no effect",
-     check_takes_here},
+    {"Residual stream of {} → {} logit{} → softmax{} → {}", check_chain},
+    {"cumulative p: {} to {}", check_cumulative},
+    {"u: {} (seed {}, step {}): {}", check_u},
     {"{} more: {} before temperature and truncation, {} after", check_rest},
     {"kept: {} of {} tokens, {} of softmax(z)", check_retained},
     {"token: {} of {}", check_token},
