@@ -96,9 +96,9 @@ Index head_in(const Dimensions& size, HeadAxis axis, Index head) {
 }
 
 HeadColumns head_columns(const Dimensions& size, Param param, Index head) {
+    // W_score and the norms' weights have d_k columns too, which every head shares.
+    if (info(param).use != ParamUse::projection) return {};
     const Axis columns = info(param).columns;
-    if (columns != Axis::d_k && columns != Axis::d_v) return {};
-    if (info(param).use == ParamUse::norm) return {};  // one row for every head
     const bool query = param == Param::w_q || param == Param::b_q;
     const Index width = columns == Axis::d_k ? size.d_k : size.d_v;
     return {head_in(size, query ? HeadAxis::query : HeadAxis::key_value, head) * width, width};

@@ -321,6 +321,19 @@ TEST_CASE("general and additive scores bring parameters from the seed, dot takes
         }
         return sum;
     });
+    // every head reads all of W_score: its sheet is the whole matrix, whichever head is shown
+    for (Index head = 0; head < 2; ++head) {
+        CAPTURE(head);
+        const AppState shown = after(general, {ShowHead{head}, GoToStage{Stage::scores}});
+        CHECK(head_columns(shown, Param::w_score).count == 0);
+        const Sheet sheet = sheet_of(shown, Param::w_score);
+        REQUIRE(sheet.values.rows == 4);
+        REQUIRE(sheet.values.columns == 4);
+        for (const auto [r, c] : each_cell(4, 4))
+            CHECK(sheet.values(r, c) == param(general, Param::w_score, r, c));
+        const AppState edited = after(shown, {SetCell{{Param::w_score, 2, 1}, 0.5F}});
+        CHECK(param(edited, Param::w_score, 2, 1) == 0.5);
+    }
     const AppState dot = after(additive, {SetScore{Score::dot}});
     CHECK(dot.document().inputs->params.tensors == seeded(2).document().inputs->params.tensors);
     CHECK(after(additive, {SetSeed{8}, SetKeyWidth{6}}).document().inputs->params.tensors ==
