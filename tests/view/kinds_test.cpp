@@ -234,6 +234,32 @@ TEST_CASE("what an operation has no meaning for is refused in words, and left ou
     CHECK(build_kinds_view(state).b.shows_sink);
 }
 
+TEST_CASE("an operation chosen by hand changes the settings that it refuses, and no others") {
+    const AppState cosine = after(preset_state("cat-sat-mat"), {SetWorkspace{"kinds"}});
+    REQUIRE(kinds_controls(cosine).b.score == Score::cosine);
+    for (const KindName& each : kOperationNames) {
+        CAPTURE(each.key);
+        const AppState state = after(cosine, {b_is("operation", std::string(each.key).c_str())});
+        CHECK(result_of(state).b.fault.empty());
+        const AttentionKind& kind = kinds_controls(state).b;
+        CHECK(kOperationNames[static_cast<std::size_t>(kind.operation)].key == each.key);
+        const bool by_scores =
+            kind.operation == Operation::softmax || kind.operation == Operation::chunked;
+        if (by_scores) CHECK(kind.score == Score::cosine);
+        CHECK(kinds_controls(state).a == kinds_controls(cosine).a);
+        if (state.now > cosine.now)
+            CHECK(kinds_controls(after(state, {Undo{}})).b == kinds_controls(cosine).b);
+    }
+    const AppState linear = after(cosine, {b_is("operation", "linear")});
+    CHECK(linear.history[linear.now].text ==
+          "B: linear attention; dot product; with scaling; τ = 1");
+    const AppState retention =
+        after(cosine, {b_is("sink", "1"), b_is("mask", "window"), b_is("operation", "retention")});
+    CHECK(kinds_controls(retention).b.mask == KindMask::document);
+    CHECK_FALSE(kinds_controls(retention).b.sink);
+    CHECK(result_of(retention).b.fault.empty());
+}
+
 TEST_CASE(
     "weights that do not sum to 1 are numbers, not percentages; what cannot be compared says why") {
     const AppState state = kinds_state({ChooseKinds{"state-space"}});

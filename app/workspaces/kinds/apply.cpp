@@ -9,6 +9,7 @@
 #include "app/workspaces/kinds/state.h"
 #include "app/workspaces/kinds/text.h"
 #include "app/workspaces/kinds/view.h"
+#include "core/rng.h"
 
 namespace attn::view {
 namespace {
@@ -33,16 +34,67 @@ void go_to_step(AppState& state, Index to) {
     show_message(state, online_text(state));
 }
 
+/// A few tokens under the document's causal mask: an operation refuses the same settings here.
+KindsCall sample_call(const AppState& state) {
+    KindsCall call;
+    std::uint64_t drawn = 0;
+    for (TensorD* const tensor : {&call.q, &call.k, &call.v}) {
+        *tensor = TensorD(Shape{1, 1, 3, 4});
+        for (double& value : tensor->values()) value = uniform(1, drawn++) - 0.5;
+    }
+    call.mask.causal = state.document().spec.mask.causal;
+    return call;
+}
+
+/// The kind, or as few of its settings as plain ones as its operation needs: one that refuses a setting would show nothing.
+AttentionKind accepted(const AppState& state, const AttentionKind& wanted) {
+    const KindsCall call = sample_call(state);
+    const auto refused = [&](const AttentionKind& kind) {
+        return !compute_kind(call, kind).fault.empty();
+    };
+    AttentionKind kind = wanted;
+    const AttentionKind plain;
+    using Change = void (*)(AttentionKind & kind, const AttentionKind& plain);
+    constexpr Change kChanges[] = {
+        [](AttentionKind&, const AttentionKind&) {},
+        [](AttentionKind& of, const AttentionKind& from) {
+            of.score = from.score;
+            of.scaled = from.scaled;
+            of.temperature = from.temperature;
+        },
+        [](AttentionKind& of, const AttentionKind& from) { of.position = from.position; },
+        [](AttentionKind& of, const AttentionKind& from) { of.softcap = from.softcap; },
+        [](AttentionKind& of, const AttentionKind& from) { of.sink = from.sink; },
+        [](AttentionKind& of, const AttentionKind& from) { of.mask = from.mask; },
+        [](AttentionKind& of, const AttentionKind&) { of.mask = KindMask::full; },
+        [](AttentionKind& of, const AttentionKind&) { of.mask = KindMask::causal; }};
+    for (const Change change : kChanges) {
+        change(kind, plain);
+        if (!refused(kind)) return kind;
+    }
+    return wanted;
+}
+
+/// "; dot product; with scaling": the settings that follow an operation.
+std::string followed_text(const AttentionKind& wanted, const AttentionKind& kind) {
+    std::string text;
+    for (const KindSetting& setting : kind_settings())
+        if (setting.read(wanted) != setting.read(kind))
+            text += "; " + setting_text(kind, setting.key);
+    return text;
+}
+
 }  // namespace
 
 void carry_out(AppState& state, const SetKind& action) {
     KindsControls controls = kinds_controls(state);
     auto changed = with_setting(controls.side(action.side), action.setting, action.value);
     if (!changed) return show_message(state, changed.error());
-    controls.side(action.side) = *changed;
-    edit_controls(
-        state, controls,
-        fmt::format("{}: {}", letter(action.side), setting_text(*changed, action.setting)));
+    const AttentionKind kind = action.setting == "operation" ? accepted(state, *changed) : *changed;
+    controls.side(action.side) = kind;
+    edit_controls(state, controls,
+                  fmt::format("{}: {}{}", letter(action.side), setting_text(kind, action.setting),
+                              followed_text(*changed, kind)));
 }
 
 void carry_out(AppState& state, const ChooseKinds& action) {
