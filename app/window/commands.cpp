@@ -32,8 +32,8 @@ bool is_side_shown(const AppState& state) {
     return shown_workspace(state).has_side(state) && state.is_inspector_shown();
 }
 
-/// What Esc does here: the nearest thing that can be closed.
-Action escape_action(const AppState& state) {
+/// What Esc does here: the nearest thing that can be closed; nullopt: nothing is open. A selection stays.
+std::optional<Action> escape_action(const AppState& state) {
     if (state.recovery_shown) return AnswerRecovery{RecoveryAnswer::later};
     if (state.quit_asked) return AnswerQuit{QuitAnswer::stay};
     if (state.prompt) return ShowPrompt{std::nullopt};
@@ -42,10 +42,10 @@ Action escape_action(const AppState& state) {
     if (state.glossary.shown) return ShowGlossary{false};
     if (state.show_about) return ShowAbout{false};
     if (state.held != Key::none) return HoldKey{Key::none};
-    if (auto inner = shown_workspace(state).escape(state)) return *std::move(inner);
+    if (auto inner = shown_workspace(state).escape(state)) return inner;
     if (state.presenter) return SetPresenter{false};
     if (state.narrow && is_side_shown(state)) return inspector_action(state, false);
-    return ClearSelection{};
+    return std::nullopt;
 }
 
 /// "Step, Masks, Lookup".
@@ -174,7 +174,10 @@ void add_window(Commands& list, const AppState& state) {
     add("Keys and commands", plain(Key::f1), ShowHelp{!state.show_help});
     add("About: version, licences, libraries and fonts", ctrl(Key::f1),
         ShowAbout{!state.show_about});
-    add("Close, or clear the selection", plain(Key::escape), escape_action(state));
+    const auto escape = escape_action(state);
+    add("Close the panel on top", plain(Key::escape), escape.value_or(ClearSelection{}),
+        escape.has_value());
+    add("Select the first place", {}, ClearSelection{});
     add("Quit", ctrl(Key::q), AskQuit{});
 }
 

@@ -27,7 +27,7 @@ TEST_CASE("P presents in every workspace and goes back") {
     }
 }
 
-TEST_CASE("Escape closes what is on top, then stops presenting, then selects the first place") {
+TEST_CASE("Escape closes what is on top, then stops presenting; the selection stays") {
     const CellRef cell{Stage::x, 1, 1};
     AppState state = after(initial_state(), {SelectCell{cell}, SetPresenter{true}, ShowHelp{true}});
     state = pressed(state, plain(Key::escape));
@@ -36,8 +36,11 @@ TEST_CASE("Escape closes what is on top, then stops presenting, then selects the
     state = pressed(state, plain(Key::escape));
     CHECK(!state.presenter);
     CHECK(state.selected == cell);
-    state = pressed(state, plain(Key::escape));
-    CHECK(state.selected == CellRef{Stage::x, 0, 0});
+    const auto list = commands(state);
+    CHECK_FALSE(one_of(list, plain(Key::escape), &Command::chord).enabled);
+    CHECK_FALSE(one_of(list, plain(Key::escape), &Command::chord).text.empty());
+    CHECK(after(state, {one_of(list, std::string("Select the first place"), &Command::text).action})
+              .selected == CellRef{Stage::x, 0, 0});
 }
 
 TEST_CASE("a session and a journal keep that it presents") {
