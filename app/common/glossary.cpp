@@ -29,6 +29,8 @@ Result<GlossaryTerm> term_from(const json& value, const std::string& where) {
     fields.read("formula", term.tex);
     fields.need("workspace", term.workspace);
     fields.read("operand", operand);
+    if (const json* const actions = fields.find_list("actions"))
+        for (const json& action : *actions) term.actions.push_back(action.dump());
     if (const auto parsed = tex::parse(term.tex); fields.ok() && !parsed)
         fields.complain("has 'formula': " + parsed.error().text());
     if (!operand.empty() && !(term.operand = find_operand(operand)))

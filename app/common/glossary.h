@@ -19,6 +19,7 @@ struct GlossaryTerm {
     std::string tex;                   // its formula; "": it has none
     std::string workspace;             // where it is seen, by its key
     std::optional<OperandId> operand;  // of Step
+    std::vector<std::string> actions;  // journal lines after it, which select it there
 };
 /// An error names the term and its fault: a key that is missing or not known, a formula that cannot be parsed, an unknown operand.
 Result<std::vector<GlossaryTerm>> glossary_from_json(std::string_view text, std::string_view where);

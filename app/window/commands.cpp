@@ -13,6 +13,7 @@
 #include "app/common/state_text.h"
 #include "app/common/vocabulary.h"
 #include "app/common/workspace.h"
+#include "app/window/journal.h"
 #include "app/window/lecture.h"
 #include "app/window/lecture_actions.h"
 #include "app/window/questions.h"
@@ -284,6 +285,8 @@ Actions chosen(const GlossaryTerm& term) {
     Actions actions{ShowGlossary{false}, SetWorkspace{term.workspace}};
     const Stage* const stage = term.operand ? std::get_if<Stage>(&*term.operand) : nullptr;
     if (stage != nullptr) actions.push_back(GoToStage{*stage});
+    for (const std::string& line : term.actions)
+        if (auto action = from_journal(line)) actions.push_back(*std::move(action));
     return actions;
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/common/glossary.h"
 #include "app/common/workspace.h"
+#include "app/workspaces/cost/state.h"
 #include "tests/view/view_test.h"
 
 #include <set>
@@ -62,6 +63,22 @@ TEST_CASE("glossary: a choice leads to its place; Escape and others close it, se
     CHECK(again.glossary.query == "mask");
     CHECK_FALSE(after(state, {ShowPalette{true}}).glossary.shown);
     CHECK_FALSE(after(state, {ShowHelp{true}}).glossary.shown);
+}
+
+TEST_CASE("glossary: the actions of a term are known, and the KV cache selects its row in Cost") {
+    Index with_actions = 0;
+    for (const GlossaryTerm& term : *glossary()) {
+        CAPTURE(term.term);
+        with_actions += std::ssize(term.actions);
+        for (const std::string& line : term.actions) CHECK(from_journal(line).has_value());
+    }
+    CHECK(with_actions > 0);
+    const auto found = find_terms("KV cache", "step", std::nullopt);
+    REQUIRE_FALSE(found.empty());
+    REQUIRE(found.front()->term == "KV cache");
+    const AppState state = after(initial_state(), chosen(*found.front()));
+    CHECK(state.workspace == "cost");
+    CHECK(cost_look(state).item == CostItem::kv_cache);
 }
 
 TEST_CASE("glossary: a file that is wrong is refused by its term and fault") {
