@@ -57,7 +57,7 @@ TEST_CASE("the ribbon says by what scores are divided") {
     };
     CHECK(label(initial_state()) == "÷√d_k");
     CHECK(label(after(initial_state(), {SetScaling{false}})) == "÷1");
-    CHECK(label(after(initial_state(), {SetTemperature{2.0}})) == "÷√d_k÷2");
+    CHECK(label(after(initial_state(), {SetTemperature{2.0}})) == "÷√d_k ÷2");
     CHECK(label(after(initial_state(), {SetScaling{false}, SetTemperature{2.0}})) == "÷2");
 }
 

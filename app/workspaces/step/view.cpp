@@ -48,9 +48,10 @@ std::string step_label(const Document& document, const StageInfo& stage) {
     const double tau = document.spec.temperature;
     const std::string warm = tau == 1.0 ? "" : "÷" + significant(tau, 3);
     if (document.spec.scale == ScaleKind::none || scaled) return warm.empty() ? "÷1" : warm;
-    if (document.spec.scale == ScaleKind::value)
-        return "×" + significant(document.spec.scale_value, 3) + warm;
-    return std::string(stage.step) + warm;
+    const std::string factor = document.spec.scale == ScaleKind::value
+                                   ? "×" + significant(document.spec.scale_value, 3)
+                                   : std::string(stage.step);
+    return warm.empty() ? factor : factor + " " + warm;
 }
 
 /// One stage of the ribbon, with its mark after an edit.
