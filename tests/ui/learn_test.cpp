@@ -1,4 +1,5 @@
 #include "app/workspaces/learn/actions.h"
+#include "app/workspaces/learn/recording.h"
 #include "app/workspaces/learn/view.h"
 #include "core/train/own_data.h"
 #include "tests/ui/app.h"
@@ -100,7 +101,12 @@ TEST_CASE("Learn opens on the recorded run; Space and a drag over its curve do w
     REQUIRE(found);
     CHECK(view::shown_learn_step(app.state) < 500);
     CHECK_FALSE(learn_look(app.state).plan);
+    const Index paused = view::shown_learn_step(app.state);
     app.ui.press(Key::space);
+    CHECK(view::is_replaying(app.state));
+    CHECK(view::shown_learn_step(app.state) >= paused);
+    CHECK_FALSE(learn_look(app.state).plan);
+    app.act({view::TrainRecordedRun{}});
     REQUIRE(learn_look(app.state).plan);
     CHECK(learn_look(app.state).plan->until == 500);
     CHECK(learn_look(app.state).plan->controls.a.task == train::Task::marked);

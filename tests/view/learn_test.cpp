@@ -364,7 +364,7 @@ TEST_CASE("learn: pronouns shows the word “it” in every head, and says what 
     CHECK(view.by_head);
     CHECK(view.maps[0].rows == 4);
     CHECK(view.maps[0].columns == 11);
-    CHECK(view.maps[0].row_labels == std::vector<std::string>{"0.0", "0.1", "1.0", "1.1"});
+    CHECK(view.maps[0].row_labels == std::vector<std::string>{"L0 H0", "L0 H1", "L1 H0", "L1 H1"});
     const train::Probe& probe = *look.series->sides[1].probe;
     for (const auto [head, key] : each_cell(4, 11))
         CHECK(view.maps[1].at(head, key).value == probe.weights[head / 2](0, head % 2, 7, key));
@@ -575,7 +575,36 @@ TEST_CASE("learn: the curve of the recorded run is scrubbed like another") {
     CHECK(shown_learn_step(read) == 250);
 }
 
-TEST_CASE("learn: Space trains the recorded run here, with the numbers of the recording") {
+TEST_CASE("learn: Space pauses the recorded run and continues it, and never trains") {
+    AppState state = after(entered_in_window(), {Tick{2.0}});
+    REQUIRE(is_animating(state));
+    const Index step = shown_learn_step(state);
+    CHECK(step > 0);
+    AppState paused = pressed(state, plain(Key::space));
+    CHECK_FALSE(is_animating(paused));
+    CHECK(shown_learn_step(paused) == step);
+    CHECK(shown_learn_step(after(paused, {Tick{1.0}})) == step);
+    paused = after(paused, {ShowLearnHead{0, 1}});
+    AppState on = pressed(paused, plain(Key::space));
+    CHECK(is_animating(on));
+    CHECK(shown_learn_step(on) == step);
+    CHECK(learn_look(on).layer == 0);  // what is selected stays
+    CHECK(shown_learn_step(after(on, {Tick{1.0}})) > step);
+    const AppState ended = after(on, {Tick{kReplaySeconds}});
+    CHECK(shown_learn_step(ended) == 500);
+    CHECK(shown_learn_step(pressed(ended, plain(Key::space))) == 0);  // from its first step
+    for (const AppState& each : {state, paused, on, ended}) {
+        CHECK(is_recorded(each));
+        CHECK_FALSE(learn_look(each).plan);
+        CHECK_FALSE(requested_learning(each));
+    }
+    CHECK(shown_learn_step(after(state, {through_journal(PlayRecordedRun{250})})) == 250);
+    const auto former = from_journal(R"({"action": "play_recorded_run"})");
+    REQUIRE(former);
+    CHECK(shown_learn_step(after(state, {*former})) == 0);
+}
+
+TEST_CASE("learn: “Train it here” trains the recorded run, with the numbers of the recording") {
     AppState state = entered_in_window();
     const LearnControls before = learn_controls(state);
     view::apply(state, TrainRecordedRun{});

@@ -51,7 +51,8 @@ struct TrainRecordedRun {
 };
 /// Shows the recorded run, from its first step. Not where something was trained.
 struct PlayRecordedRun {
-    static constexpr auto kJournalNames = journal_names("play_recorded_run");
+    std::optional<Index> step{};  // from which it plays; nullopt: the first
+    static constexpr auto kJournalNames = journal_names("play_recorded_run", "step");
 };
 /// Discards the training and restarts with the settings.
 struct NewTraining {

@@ -219,13 +219,14 @@ void carry_out(AppState& state, const TrainRecordedRun&) {
     carry_out(state, TrainTo{recording->steps});
 }
 
-void carry_out(AppState& state, const PlayRecordedRun&) {
+void carry_out(AppState& state, const PlayRecordedRun& action) {
     const Result<LearnRecording>& recording = learn_recording();
     if (!recording) return show_message(state, recording.error());
     if (is_trained(state))
         return warn(state, "A training is shown. N discards it, then the recorded run can play.");
-    play_recording(state);
-    show_message(state, "Space trains it here.");
+    if (!action.step || !is_recorded(state)) play_recording(state);
+    if (action.step) resume_recording(state, *action.step);
+    if (!state.reduced_motion) show_message(state, "Space pauses the recorded run.");
 }
 
 void carry_out(AppState& state, const TrainTo& action) {

@@ -102,7 +102,7 @@ InspectorView heads_page(const AppState& state) {
             table.columns.push_back({fmt::format("{} {}", run == 0 ? "A" : "B", name), Role::weight,
                                      std::string_view(name) == ">0.99"});
     for (const auto [layer, head] : each_cell(controls.layers(), controls.heads())) {
-        TableRow row{fmt::format("{}.{}", layer, head), {}};
+        TableRow row{head_name({layer, head}), {}};
         for (std::size_t run = 0; run < series.request.plan.controls.count(); ++run) {
             const train::Spec& spec = controls.of(run);
             const train::Record* record = record_of(state, run);
@@ -209,7 +209,7 @@ InspectorView learn_inspector(const AppState& state) {
     const bool is_row = look.page != LearnPage::heads && look.page != LearnPage::matrices;
     if (is_recorded(state) && !is_row)
         return only_hint(
-            "The recorded run does not have these numbers. Press Space to train it here.");
+            "The recorded run does not have these numbers. “Train it here” computes them.");
     InspectorView view = look.page == LearnPage::heads      ? heads_page(state)
                          : look.page == LearnPage::matrices ? matrices_page(state)
                                                             : row_page(state);

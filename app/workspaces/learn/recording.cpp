@@ -125,6 +125,18 @@ void play_recording(AppState& state) {
     if (look.ticks && !state.reduced_motion) look.replay_s = 0.0;
 }
 
+void resume_recording(AppState& state, Index from) {
+    LearnLook& look = learn_look(state);
+    if (!look.ticks || state.reduced_motion) return show_recorded_step(state, from);
+    const LearnRecording& recording = *learn_recording();
+    // In the middle between two probes, so that rounding shows no other one.
+    const double step = static_cast<double>(from) + 0.5 * static_cast<double>(recording.every);
+    const bool ended = from < 0 || from >= recording.steps;
+    look.replay_s = ended ? 0.0 : kReplaySeconds * step / static_cast<double>(recording.steps);
+    look.replay_waits = false;
+    look.shown.step.reset();
+}
+
 void leave_recording(AppState& state) {
     if (!learn_look(std::as_const(state)).recorded) return;
     LearnLook& look = learn_look(state);

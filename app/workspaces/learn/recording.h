@@ -35,6 +35,8 @@ bool is_replaying(const AppState& state);
 
 /// Shows the recording: from its first step where a clock ticks and motion is not reduced, else its last step.
 void play_recording(AppState& state);
+/// Plays on from a step of it and keeps the selection; from the last step it begins again.
+void resume_recording(AppState& state, Index from);
 /// The settings take its place, before their training.
 void leave_recording(AppState& state);
 /// Shows one step of it; nullopt: the last. Ends the playback.

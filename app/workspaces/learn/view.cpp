@@ -44,7 +44,7 @@ GridView learn_word_map(const AppState& state, std::size_t run) {
     for (const auto [layer, head] : each_cell(spec.layers, spec.heads)) {
         const auto row = probe.weights[layer].matrix(0, head).row(word);
         weights.insert(weights.end(), row.begin(), row.end());
-        sheet.row_labels.push_back(fmt::format("{}.{}", layer, head));
+        sheet.row_labels.push_back(head_name({layer, head}));
     }
     const Index tokens = std::ssize(probe.example.tokens);
     sheet.id = Stage::weights;
@@ -59,9 +59,9 @@ GridView learn_word_map(const AppState& state, std::size_t run) {
     grid.title = learn_title(plan, run);
     if (probe.step != look.series->sides[0].probe->step)
         grid.title += fmt::format(", step {}", grouped(probe.step));
-    grid.tooltip =
-        fmt::format("softmax weights from “{}” over the keys; a row is a head: layer.head",
-                    sheet.column_labels[word]);
+    grid.tooltip = fmt::format(
+        "softmax weights from “{}” over the keys\nA row is a head: L0 H1 is head 1 of layer 0.",
+        sheet.column_labels[word]);
     grid.rows_scaled.reset();
     const bool has_head = look.layer < spec.layers && look.head < spec.heads;
     look_at(grid, {has_head ? look.layer * spec.heads + look.head : 0, look.cell.column},

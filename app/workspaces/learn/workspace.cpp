@@ -48,9 +48,14 @@ void add_training_commands(const CommandAdder& add, const AppState& state) {
     const Index done = learn_steps_done(state);
     const Index steps = learn_controls(state).a.steps;
     const bool recorded = is_recorded(state);
-    if (recorded)
-        add("Train the recorded run here", Key::space, TrainRecordedRun{});
-    else if (is_learning(state))
+    if (recorded) {
+        const Index shown = shown_learn_step(state);
+        const bool plays = is_replaying(state);
+        add(plays ? "Pause the recorded run" : "Continue the recorded run", Key::space,
+            plays ? Action(ShowLearnStep{shown}) : Action(PlayRecordedRun{shown}),
+            plays || !state.reduced_motion, "Motion is reduced: drag over the curve");
+        add("Train the recorded run here", {}, TrainRecordedRun{});
+    } else if (is_learning(state))
         add("Pause the training", Key::space, TrainTo{learn_pause_step(state)});
     else
         add("Train", Key::space,
@@ -114,7 +119,11 @@ std::string fault_of(const LearnRuns& controls) {
 void enter_learn(AppState& state) {
     const LearnLook& now = learn_look(std::as_const(state));
     if (!now.plan && !now.recorded && learn_recording()) play_recording(state);
-    if (is_recorded(state)) return show_message(state, "Space trains it here.");
+    if (is_recorded(state))
+        return show_message(state,
+                            is_replaying(state)
+                                ? "Space pauses the recorded run."
+                                : "A recorded run. “Train it here” trains the same models now.");
     LearnLook& look = learn_look(state);
     if (!look.plan) look.plan = LearnPlan{learn_controls(state), {}, 0, 1, {}};
     clamp_learn(state);

@@ -39,11 +39,14 @@ void draw_recorded(const LearnView& view, ControlBar& bar) {
     if (bar.button("train here", "Train it here",
                    {fmt::format("Trains both models here, {} steps from nothing",
                                 view::grouped(view.steps)),
-                    "Key: Space"}))
+                    "The recorded run then gives way."}))
         bar.out.push_back(TrainRecordedRun{});
     if (view.can_replay &&
         bar.button("replay", "Play again", {"Plays the recorded run from its first step", ""}))
         bar.out.push_back(PlayRecordedRun{});
+    if (view.replaying &&
+        bar.button("pause recorded", "Pause", {"Stops at the shown step", "Key: Space"}))
+        bar.out.push_back(ShowLearnStep{view.shown});
     if (view.replaying &&
         bar.button("skip", "Skip to the end", {"Shows the last step", "Key: End"}))
         bar.out.push_back(ShowLearnStep{std::nullopt});
