@@ -681,7 +681,7 @@ std::string parameters_text(double count) {
 
 void add_known(ModelView& view) {
     view.known_parts = {"embedding", "attention", "MLP", "read-out"};
-    view.known_caption = "FLOP in QKᵀ and AV, by tokens";
+    view.known_caption = "share of QKᵀ and AV in the forward FLOP of one token";
     for (const Index context : kContexts)
         view.known_contexts.push_back(fmt::format("{} k", context / 1024));
     for (const KnownModel& model : known_models()) {
@@ -697,15 +697,20 @@ void add_known(ModelView& view) {
             row.shares.push_back(static_cast<double>(part) / all);
             row.texts.push_back(parameters_text(static_cast<double>(part)));
         }
-        for (const Index context : kContexts)
-            row.pairs.push_back(percent(flop_of(model, context).share_of_pairs()));
+        for (const Index context : kContexts) {
+            const KnownFlop flop = flop_of(model, context);
+            row.pairs.push_back(percent(flop.share_of_pairs()));
+            row.tip += fmt::format("\n{}FLOP for one token after {} k tokens, {} in QKᵀ and AV",
+                                   compact(flop.total()), context / 1024, row.pairs.back());
+        }
         view.known.push_back(std::move(row));
     }
     view.headline = view.can_open ? "Open a model to see it whole. These are five known ones."
                                   : "Parameters of five known models";
     view.muted =
-        "Bars show where the parameters are. The columns show how much of a token's FLOP goes "
-        "to QKᵀ and AV after so many tokens.";
+        "Bars: where the parameters are. Columns: the part of one token's forward FLOP "
+        "(multiplications and additions) that QKᵀ and AV take, after a context of 1 k, 8 k or "
+        "128 k tokens.";
 }
 
 }  // namespace
