@@ -454,4 +454,8 @@ TEST_CASE("of numbers that stand alone a 1 has its own too") {
     const auto before = ones();  // of the legend
     view.result.cells[3].value = 1.0, view.result.cells[3].text = "1.00";
     CHECK(ones() == before + 1);
+    view.result.cells[3].value = 0.97, view.result.cells[3].text = "0.97";  // to one decimal 1.0
+    CHECK(ones() == before + 1);
+    view.result.cells[3].value = 0.94, view.result.cells[3].text = "0.94";
+    CHECK(ones() == before);
 }

@@ -1,8 +1,11 @@
 #include "app/common/draw/text_fields.h"
+#include "app/common/draw/draw.h"
+#include "app/common/draw/still.h"
 
 #include <utility>
 
 #include "tests/ui/null_ui.h"
+#include "tests/ui/text_spy.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -96,4 +99,29 @@ TEST_CASE("undo in a field does not reach back to a text that a callback has rep
     CHECK(text == "it");
     ui.type("s");
     CHECK(text == "its");
+}
+
+TEST_CASE("a sentence wider than its field shows its first and last words at rest") {
+    const std::string sentence = "the animal didn't cross the street because it was too tired";
+    const NullUi ui;
+    const ui::Frame& frame = ui.style();
+    const view::Font& font = frame.fonts.body;
+    const float whole = frame.text_width(font, sentence);
+    CHECK(ui::fit_ends(frame, font, sentence, whole + 1.0F) == sentence);
+    for (const float width : {whole - 2.0F, 0.7F * whole, 0.4F * whole}) {
+        CAPTURE(width);
+        const std::string shown = ui::fit_ends(frame, font, sentence, width);
+        CHECK(frame.text_width(font, shown) <= width);
+        CHECK(shown.starts_with("the "));
+        CHECK(shown.ends_with(" tired"));
+        CHECK(shown.find(" … ") != shown.npos);
+        for (std::size_t from = 0; from < shown.size();) {  // whole words
+            const std::size_t to = std::min(shown.find(' ', from), shown.size());
+            const std::string word = shown.substr(from, to - from);
+            CHECK((word == "…" || (" " + sentence + " ").find(" " + word + " ") != word.npos));
+            from = to + 1;
+        }
+    }
+    CHECK(ui::fit_ends(frame, font, "", 10.0F).empty());
+    CHECK(frame.text_width(font, ui::fit_ends(frame, font, std::string(500, 'x'), 60.0F)) <= 60.0F);
 }

@@ -2,6 +2,7 @@
 
 #include <iterator>
 
+#include "app/common/draw/heading.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/fonts/script.h"
 
@@ -223,6 +224,19 @@ std::string middle_ellipsis(std::string_view text, std::size_t most) {
            std::string(text.substr(prefix_bytes(text, count - tail)));
 }
 
+std::string fit_ends(const Frame& frame, const view::Font& font, std::string_view text,
+                     float width) {
+    const std::string_view begins = cut_text(frame, font, text, width);
+    if (begins.size() == text.size()) return std::string(text);
+    std::size_t most = characters(begins);
+    std::string shown = middle_ellipsis(text, most);
+    while (most > 1 && frame.text_width(font, shown) > width) shown = middle_ellipsis(text, --most);
+    const std::size_t gap = shown.find("…");
+    const std::size_t word = shown.rfind(' ', gap), rest = shown.find(' ', gap);
+    if (gap == shown.npos || word == shown.npos || rest == shown.npos) return shown;
+    return shown.substr(0, word) + " … " + shown.substr(rest + 1);
+}
+
 void draw_rotated_text(const Frame& frame, const view::Font& font, Point at, float degrees,
                        Color color, std::string_view text) {
     const float height = frame.painter.text_size(font, text).y;
@@ -257,6 +271,11 @@ void put_text(const Frame& frame, const view::Font& font, Color color, std::stri
     frame.painter.text(font, at, color, text);
 }
 
+float wrapped_height(const Frame& frame, const view::Font& font, std::string_view text,
+                     float width) {
+    return size_of(frame, font, wrap(frame, font, text, width)).y;
+}
+
 void wrapped_text(const Frame& frame, const view::Font& font, Color color, std::string_view text) {
     draw_lines(frame, font, color, text, ImGui::GetContentRegionAvail().x);
 }
@@ -264,6 +283,9 @@ void wrapped_text(const Frame& frame, const view::Font& font, Color color, std::
 void tooltip_beside(const Frame& frame, ImVec2 low, ImVec2 high, Beside first,
                     const std::string& heading, const std::string& description) {
     const Text text{heading, description};
+    // The headline beneath a control of the bar shows its effect.
+    const bool in_bar = first == Beside::below && high.y <= bar_height(frame);
+    if (in_bar) high.y = std::max(high.y, bar_height(frame) + heading_height(frame));
     if (is_wanted(frame, text)) draw_tooltip(frame, low, high, first, text);
 }
 

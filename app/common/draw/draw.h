@@ -40,6 +40,10 @@ std::size_t characters(std::string_view text);
 /// `text`, or its beginning and end around a "…" when it has more than `most` characters.
 std::string middle_ellipsis(std::string_view text, std::size_t most);
 
+/// `text`, or as many words of its beginning and its end as fit in `width` around a "…"; of less than one word at each end letters.
+std::string fit_ends(const Frame& frame, const view::Font& font, std::string_view text,
+                     float width);
+
 /// Text turned about its left middle, which stands at `at`; up is negative.
 void draw_rotated_text(const Frame& frame, const view::Font& font, Point at, float degrees,
                        Color color, std::string_view text);
@@ -73,6 +77,9 @@ void draw_box(const Frame& frame, Point low, Point high, Color fill);
 
 /// One line of text as an item.
 void put_text(const Frame& frame, const view::Font& font, Color color, std::string_view text);
+/// Of a text that is wrapped in `width`.
+float wrapped_height(const Frame& frame, const view::Font& font, std::string_view text,
+                     float width);
 /// The same, wrapped at the window's edge; "" is no item.
 void wrapped_text(const Frame& frame, const view::Font& font, Color color, std::string_view text);
 

@@ -35,10 +35,14 @@ void field_control(const typename Set::Persisted& retained, const Frame& frame, 
         out.push_back(Set{view::value_in<decltype(Set::value)>(*value)});
 }
 
+/// The least of label and box, in pixels, so that fields beneath each other begin and end alike.
+struct FieldColumns {
+    float label = 0.0F, box = 0.0F;
+};
 /// A list of numbers as text, which a click opens to be typed; as wide as the text, within limits. Returns what
 /// was typed.
 std::optional<std::string> list_field(const Frame& frame, const char* id, const char* label,
                                       const std::string& text, const Tip& tip, Actions& out,
-                                      const PlaceControl& place);
+                                      const PlaceControl& place, const FieldColumns& columns = {});
 
 }  // namespace attn::ui

@@ -237,7 +237,13 @@ std::optional<std::string> lone_text(const GridCanvas& canvas, std::size_t n) {
         const bool zero = text.find_first_of("123456789") == text.npos && cell.value != 0.0;
         if (cell.look == CellLook::number && zero) return "";
         if (cell.look == CellLook::number && few) break;
-        if (canvas.frame.text_width(font, text) + 2.0F <= canvas.place.cell.x) return text;
+        const auto fits = [&] {
+            return canvas.frame.text_width(font, text) + 2.0F <= canvas.place.cell.x;
+        };
+        if (fits()) return text;
+        if (spelling.decimals != 1 || !text.ends_with(".0")) continue;
+        text.resize(text.size() - 2);  // .97 among .4 and .1 is 1
+        if (fits()) return text;
     }
     return is_huge(cell) ? std::optional<std::string>("") : std::nullopt;
 }

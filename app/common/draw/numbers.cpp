@@ -435,9 +435,11 @@ std::optional<double> real_slider(const Frame& frame, const char* id, const Slid
 
 std::optional<std::string> list_field(const Frame& frame, const char* id, const char* label,
                                       const std::string& text, const Tip& tip, Actions& out,
-                                      const PlaceControl& place) {
-    const float text_extent = frame.text_width(frame.fonts.body, label) + frame.px(8);
-    const float wanted = frame.text_width(frame.fonts.digits, text) + frame.px(16);
+                                      const PlaceControl& place, const FieldColumns& columns) {
+    const float text_extent =
+        std::max(frame.text_width(frame.fonts.body, label), columns.label) + frame.px(8);
+    const float wanted =
+        std::max(frame.text_width(frame.fonts.digits, text) + frame.px(16), columns.box);
     const float width = within(wanted, frame.px(kLeast), frame.px(kMost));
     if (!place(text_extent + width)) return std::nullopt;
     const ImVec2 at = ImGui::GetCursorScreenPos();

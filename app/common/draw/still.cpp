@@ -112,10 +112,14 @@ void draw_typed(const Frame& frame, const view::Font& font, const fonts::Layout&
 void still_field(const Frame& frame, const view::Font& font, std::string_view text,
                  std::string_view hint) {
     const fonts::Layout* const layout = laid_out(frame.fonts, font, text);
-    if (!frame.still && !layout) return;
     const ImVec2 low = ImGui::GetItemRectMin();
     const ImVec2 high = ImGui::GetItemRectMax();
     const float pad = ImGui::GetStyle().FramePadding.x;
+    // A sentence at rest shows its beginning and its end; typed into, it scrolls.
+    const bool cut = !ImGui::IsItemActive() &&
+                     frame.text_width(font, cut_text(frame, font, text, high.x - low.x)) >
+                         high.x - low.x - 2 * pad;
+    if (!frame.still && !layout && !cut) return;
     const Point left{low.x + pad, low.y};
     const Point right{high.x - pad, high.y};
     draw_box(frame, low, high, frame.theme.raised);
@@ -123,7 +127,8 @@ void still_field(const Frame& frame, const view::Font& font, std::string_view te
         return draw_typed(frame, font, *layout, text, left, right, *typed);
     draw_text_in(frame, font, left, right, Align::left,
                  text.empty() ? frame.theme.muted : frame.theme.text,
-                 fit_text(frame, font, text.empty() ? hint : text, right.x - left.x));
+                 text.empty() ? fit_text(frame, font, hint, right.x - left.x)
+                              : fit_ends(frame, font, text, right.x - left.x));
 }
 
 std::string keep_characters(std::string_view before, std::string_view typed) {

@@ -49,13 +49,17 @@ void draw_temperature(const MemoryView& view, const Box& box, const Frame& frame
 void draw_names(const MemoryView& view, const Box& box, const Frame& frame, view::Actions& out) {
     panel("names", box, [&] {
         ImGui::PushID(static_cast<int>(view.pair));
-        if (const auto key = list_field(frame, "key name", "key", view.key_name,
-                                        {"The name of the key", "Click to type."}, out,
-                                        [](float) { return true; }))
+        const auto place = [](float) { return true; };
+        const float label = frame.widest(frame.fonts.body, {"key", "value"});
+        const float name = frame.widest(frame.fonts.digits, {view.key_name, view.value_name});
+        const FieldColumns columns{label, name + frame.px(16)};
+        if (const auto key =
+                list_field(frame, "key name", "key", view.key_name,
+                           {"The name of the key", "Click to type."}, out, place, columns))
             out.push_back(view::NameLookupPair{view.pair, *key, view.value_name});
-        if (const auto value = list_field(frame, "value name", "value", view.value_name,
-                                          {"The name of the value", "Click to type."}, out,
-                                          [](float) { return true; }))
+        if (const auto value =
+                list_field(frame, "value name", "value", view.value_name,
+                           {"The name of the value", "Click to type."}, out, place, columns))
             out.push_back(view::NameLookupPair{view.pair, view.key_name, *value});
         ImGui::PopID();
     });
