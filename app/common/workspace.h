@@ -119,6 +119,10 @@ struct WorkspaceInfo {
     /// How far its request of that name is, 0 … 1.
     void (*progress)(AppState& state, std::string_view request,
                      double done) = [](AppState&, std::string_view, double) {};
+    /// The reasons of its headline, cause before effect, a sentence or two each. ⓘ shows them.
+    std::vector<std::string> (*reasons)(const AppState& state) = [](const AppState&) {
+        return std::vector<std::string>();
+    };
     /// Whether an inspector is shown at the right.
     bool (*has_side)(const AppState& state) = [](const AppState&) { return false; };
     /// The inspector of the selected cell; empty without a selection.

@@ -1,4 +1,8 @@
 #include "app/common/draw/heading.h"
+
+#include <imgui_internal.h>
+
+#include "app/common/workspace.h"
 #include "app/workspaces/step/draw/heading.h"
 #include "core/large/map_input.h"
 #include "core/text.h"
@@ -87,6 +91,7 @@ struct Sentence {
     view::AppState state = view::initial_state();
     NullUi ui;
     SeenTexts texts;
+    float end = 0.0F;  // of heading and ⓘ
 
     Sentence(const ui::Heading& of, ImVec2 size) : ui(size) {
         ui.show_in_window([this, of, size](const ui::Frame& bare, view::Actions& out) {
@@ -94,7 +99,10 @@ struct Sentence {
             TextSpy spy(bare.painter);
             ui::Frame frame = spied(bare, spy);
             frame.focus = &ring;
-            ui::draw_heading(of, {{16.0F, 16.0F}, {size.x - 16.0F, size.y}}, frame);
+            const ui::Box box{{16.0F, 16.0F}, {size.x - 16.0F, size.y}};
+            end = 16.0F + ui::heading_height(of, box.size().x, frame);
+            if (const auto info = ui::draw_heading(of, box, frame))
+                end = ui::draw_info(*info, {{16.0F, end}, box.high}, frame);
             ring.finish(out);
             for (const view::Action& action : out)
                 if (action.is<view::FocusControl>()) view::apply(state, action);
@@ -118,8 +126,9 @@ struct Sentence {
 const ui::Heading kHeading{.headline = "One sentence.",
                            .muted = "Another one.",
                            .notes = {"A note.", "Its second."},
-                           .why = "The reason."};
-constexpr const char* kBehind = "A note. Its second. The reason.";
+                           .why = "The legend.",
+                           .reasons = {"Because of this.", "And of that."}};
+constexpr const char* kBehind = "Because of this. And of that. A note. Its second. The legend.";
 
 }  // namespace
 
@@ -196,37 +205,79 @@ TEST_CASE("a symbol of the inspector's formula lights its matrix, of values and 
     CHECK_FALSE(step_look(app.state).highlighted);
 }
 
-TEST_CASE("why? tells what stands behind it when pointed at, clicked or reached by Tab") {
+TEST_CASE("ⓘ opens by a click or Enter, reasons first, until a click elsewhere or Escape") {
+    const std::string closed = "One sentence. Another one. i";
     Sentence heading(kHeading, {1000.0F, 800.0F});
-    CHECK(heading.text() == "One sentence. Another one. why?");
-    heading.point_at("why?");
-    CHECK(heading.text().ends_with(kBehind));
+    CHECK(heading.text() == closed);
+    const float above = heading.end;
+    const auto is_open = [&] { return heading.text() == closed + " " + kBehind; };
+    const SeenText sign = *find_text(heading.texts, "i");
+    const ImVec2 at{(sign.low.x + sign.high.x) / 2, (sign.low.y + sign.high.y) / 2};
+    heading.ui.move_to(at);  // the tooltip names the effect of a click
+    heading.ui.frames(3);
+    CHECK(heading.text().find("Why? A click shows") != std::string::npos);
+    CHECK(heading.end == above);
+    heading.ui.click(at);
     heading.ui.move_to({900.0F, 700.0F});
     heading.ui.frames(3);
-    CHECK(heading.text() == "One sentence. Another one. why?");
+    CHECK(is_open());  // it stays without the pointer
+    const float below = heading.end;
+    CHECK(below > above + 4 * sign.font.px);  // the canvas gives way: nothing is covered
+    heading.ui.hold(true);
+    CHECK(heading.end == below);  // nothing moves under a button that is held
+    heading.ui.hold(false);
+    CHECK(heading.text() == closed);
+    CHECK(heading.end == above);
     heading.ui.press(view::Key::tab);
     heading.ui.frames(3);
-    CHECK(heading.text().ends_with(kBehind));
+    CHECK(heading.text() == closed);
+    heading.ui.press(view::Key::enter);
+    heading.ui.frames(3);
+    CHECK(is_open());
     heading.ui.press(view::Key::escape);
     heading.ui.frames(3);
-    CHECK(heading.text() == "One sentence. Another one. why?");
-    const SeenText why = *find_text(heading.texts, "why?");  // by a click it stays
-    heading.ui.click({(why.low.x + why.high.x) / 2, (why.low.y + why.high.y) / 2});
+    CHECK(heading.text() == closed);
+    heading.ui.click(at);
+    heading.ui.frames(3);
+    heading.ui.click(at);  // again: it closes
     heading.ui.move_to({900.0F, 700.0F});
     heading.ui.frames(3);
-    CHECK(heading.text().ends_with(kBehind));
-    heading.ui.click({900.0F, 700.0F});
-    heading.ui.frames(3);
-    CHECK(heading.text() == "One sentence. Another one. why?");
-    heading.ui.click({(why.low.x + why.high.x) / 2, (why.low.y + why.high.y) / 2});
-    heading.ui.move_to({900.0F, 700.0F});
-    heading.ui.press(view::Key::escape);
-    heading.ui.frames(3);
-    CHECK(heading.text() == "One sentence. Another one. why?");
+    CHECK(heading.text() == closed);
     Sentence low(kHeading, {1000.0F, 600.0F});  // no muted line: the sentence itself tells all
     CHECK(low.text() == "One sentence.");
     low.point_at("One sentence.");
     CHECK(low.text() == "One sentence. One sentence. Another one. " + std::string(kBehind));
+}
+
+TEST_CASE("every workspace has reasons behind ⓘ, at most four") {
+    for (const view::WorkspaceInfo* const workspace : view::workspaces()) {
+        if (workspace->key == "exercises" || workspace->key == "generate")
+            continue;  // no answers there; no model
+        CAPTURE(workspace->key);
+        App app({1600.0F, 1000.0F});
+        app.draw_frames({view::SetWorkspace{std::string(workspace->key)}});
+        const auto reasons = workspace->reasons(app.state);
+        if (workspace->key == "large") continue;  // the map has its size from a job
+        REQUIRE_FALSE(reasons.empty());
+        CHECK(reasons.size() <= 4);
+        for (const std::string& reason : reasons) CHECK(reason.ends_with('.'));
+    }
+}
+
+TEST_CASE("the tooltip of a control in the bar is beneath the headline") {
+    App app({1600.0F, 1000.0F});
+    app.draw_frames({});
+    const float under = ui::bar_height(app.ui.style()) + ui::heading_height(app.ui.style());
+    Index tips = 0;
+    for (float x = app.left() + 300.0F; x < 1500.0F; x += 60.0F) {
+        app.ui.move_to({x, 24.0F});
+        app.ui.frames(40);
+        const ImGuiWindow* const tip = ImGui::FindWindowByName("##Tooltip_00");
+        if (tip == nullptr || !tip->Active) continue;
+        ++tips;
+        CHECK(tip->Pos.y >= under);
+    }
+    CHECK(tips > 3);
 }
 
 TEST_CASE("a headline that no line holds stands on two, and what is beneath it makes room") {

@@ -73,6 +73,11 @@ view::Actions NullUi::click(ImVec2 at) {
     return out;
 }
 
+view::Actions NullUi::hold(bool down) {
+    set_button(down);
+    return frames(3);
+}
+
 view::Actions NullUi::double_click(ImVec2 at) {
     view::Actions out = click(at);
     append(out, click(at));

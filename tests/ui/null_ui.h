@@ -34,6 +34,8 @@ class NullUi {
 
     view::Actions move_to(ImVec2 at);
     view::Actions click(ImVec2 at);
+    /// The left button goes down, or up, where the pointer is.
+    view::Actions hold(bool down);
     view::Actions double_click(ImVec2 at);
     view::Actions drag(ImVec2 from, ImVec2 to);
     /// Turns the wheel where the pointer is; up is positive.

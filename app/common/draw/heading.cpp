@@ -17,6 +17,10 @@ struct Lines {
 constexpr Lines kUsual{20.0F, 25.0F, 40.0F, 64.0F};
 constexpr Lines kLow{12.0F, 20.0F, 0.0F, 30.0F};
 constexpr Lines kLowest{4.0F, 18.0F, 0.0F, 28.0F};
+// Design units.
+constexpr float kInfoRadius = 8.0F, kInfoWidth = 760.0F;
+constexpr float kMostInfo = 0.45F;  // of the canvas
+
 /// Of the headline: 20 an em; in low windows 16, in the lowest 14 where it does not fit.
 constexpr std::array kSizes{23.3F, 18.6F, 16.3F};
 
@@ -105,29 +109,14 @@ float draw_line(const Font& font, ImVec2 at, float right, Color color, const std
     return at.x + width;
 }
 
-constexpr const char* kWhy = "why?";
-
-/// Whoever points at it, clicks it, or reaches it by Tab, is told `words`.
-void draw_why(ImVec2 at, const std::string& text, const Frame& frame) {
-    const Font& font = frame.fonts.body;
-    frame.painter.text(font, at, frame.theme.accent, kWhy);
-    ImGui::SetCursorScreenPos(at);
-    const bool clicked = invisible_button(kWhy, {frame.text_width(font, kWhy), font.px});
-    if (clicked && frame.focus != nullptr) frame.focus->give(last_item_id());
-    if (focus_stop(frame))
-        tooltip_now(frame, {}, text);
-    else
-        tooltip(frame, {}, text);
-}
-
-/// Under the sentence.
-void draw_muted(const std::string& text, const std::string& why, ImVec2 at, float right,
+/// Under the sentence. True while ⓘ at its end is open.
+bool draw_muted(const std::string& text, bool has_info, ImVec2 at, float right,
                 const Frame& frame) {
     const float gap = text.empty() ? 0.0F : frame.px(kSpace12);
-    const float space = why.empty() ? 0.0F : gap + frame.text_width(frame.fonts.body, kWhy);
+    const float space = has_info ? gap + info_sign_width(frame) : 0.0F;
     const float end =
         draw_line(frame.fonts.body, at, right - space, frame.theme.muted, text, text, frame);
-    if (!why.empty()) draw_why({end + gap, at.y}, why, frame);
+    return has_info && draw_info_sign({end + gap, at.y}, frame);
 }
 
 void append(std::string& to, const std::string& text, const char* between) {
@@ -137,7 +126,7 @@ void append(std::string& to, const std::string& text, const char* between) {
 /// What stands where.
 struct Lay {
     Set headline;
-    std::string rest, more;      // the muted line, and what is behind "why?"
+    std::string rest, more;      // the muted line, and the texts behind ⓘ after the reasons
     std::optional<MathBox> tex;  // at the right end
     float right = 0.0F;          // of the headline
     float second = 0.0F;         // height of its second line
@@ -165,7 +154,63 @@ Lay lay_out(const Heading& heading, float low, float high, const Frame& frame) {
     return lay;
 }
 
+/// Of ⓘ, from frame to frame in the storage of its window.
+enum class InfoState : std::uint8_t { closed, clicked, open };
+
 }  // namespace
+
+float info_sign_width(const Frame& frame) { return frame.px(2 * kInfoRadius); }
+
+bool draw_info_sign(ImVec2 at, const Frame& frame) {
+    const float radius = frame.px(kInfoRadius);
+    const Point middle{at.x + radius, at.y + frame.fonts.body.px / 2};
+    const Point low{middle.x - radius, middle.y - radius},
+        high{middle.x + radius, middle.y + radius};
+    ImGui::SetCursorScreenPos({low.x, low.y});
+    const bool clicked = invisible_button("info", {high.x - low.x, high.y - low.y});
+    const ImGuiID control = last_item_id();
+    int& stored = *ImGui::GetStateStorage()->GetIntRef(control);
+    auto state = static_cast<InfoState>(stored);
+    if (state == InfoState::closed) tooltip(frame, "Why?", "A click shows the reasons here.");
+    const bool focused = focus_stop(frame);
+    const bool pressed = focused && (take_key(frame, Key::enter) || take_key(frame, Key::space));
+    // A click elsewhere closes it when the button is let go: until then nothing moves under the pointer.
+    const bool holds =
+        ImGui::IsMouseDown(ImGuiMouseButton_Left) || ImGui::IsMouseReleased(ImGuiMouseButton_Left);
+    if (clicked || pressed)
+        state = state == InfoState::closed ? InfoState::clicked : InfoState::closed;
+    else if (focused)
+        state = state == InfoState::clicked ? InfoState::open : state;
+    else if (state == InfoState::clicked || !holds)
+        state = InfoState::closed;
+    if (state == InfoState::clicked && frame.focus != nullptr) frame.focus->give(control);
+    stored = static_cast<int>(state);
+    const bool open = state != InfoState::closed;
+    if (open) frame.painter.circle(middle, radius, frame.theme.raised);
+    frame.painter.outline(low, high, frame.theme.accent, frame.px(1.25F), radius);
+    draw_text_in(frame, frame.fonts.small, low, high, Align::center, frame.theme.accent, "i");
+    return open;
+}
+
+float draw_info(const Info& info, const Box& space, const Frame& frame) {
+    const float pad = frame.px(kSpace12), gap = ImGui::GetStyle().ItemSpacing.y;
+    const float width = std::min(space.size().x, frame.px(kInfoWidth));
+    const float inner = std::max(width - 2 * pad, 1.0F);
+    const Font& font = frame.fonts.body;
+    float height = info.legend.empty() ? -gap : wrapped_height(frame, font, info.legend, inner);
+    for (const std::string& reason : info.reasons)
+        height += wrapped_height(frame, font, reason, inner) + gap;
+    const float most = std::max(space.size().y * kMostInfo, frame.px(kTitleRow));
+    const Box box{space.low, {space.low.x + width, space.low.y + std::min(height + 2 * pad, most)}};
+    frame.painter.rect(box.low, box.high, frame.theme.surface, frame.px(6));
+    frame.painter.outline(box.low, box.high, frame.theme.line, frame.px(1), frame.px(6));
+    panel("info", {{box.low.x + pad, box.low.y + pad}, {box.high.x - pad, box.high.y - pad}}, [&] {
+        for (const std::string& reason : info.reasons)
+            wrapped_text(frame, font, frame.theme.text, reason);
+        wrapped_text(frame, font, frame.theme.muted, info.legend);
+    });
+    return box.high.y + frame.px(kSpace8);
+}
 
 float bar_height(const Frame& frame) {
     return frame.px(is_lower_than(kLowestWindow, frame) ? 36.0F : 48.0F);
@@ -180,7 +225,7 @@ float heading_height(const Heading& heading, float width, const Frame& frame) {
     return heading_height(frame) + lay_out(heading, 0.0F, width, frame).second;
 }
 
-void draw_heading(const Heading& heading, const Box& box, const Frame& frame) {
+std::optional<Info> draw_heading(const Heading& heading, const Box& box, const Frame& frame) {
     const Lines& lines = lines_in(frame);
     const Lay lay = lay_out(heading, box.low.x, box.high.x, frame);
     const float top = box.low.y + frame.px(lines.above);
@@ -191,6 +236,7 @@ void draw_heading(const Heading& heading, const Box& box, const Frame& frame) {
     if (lines.muted == 0.0F) {
         whole = heading.headline;
         append(whole, lay.rest, "\n");
+        for (const std::string& reason : heading.reasons) append(whole, reason, "\n");
         append(whole, lay.more, "\n");
     }
     const Color color = heading.warns   ? frame.theme.warning
@@ -200,10 +246,13 @@ void draw_heading(const Heading& heading, const Box& box, const Frame& frame) {
     draw_line(font, at, lay.right, color, first, second.empty() ? whole : first, frame);
     if (!second.empty())
         draw_line(font, {at.x, at.y + lay.second}, lay.right, color, second, whole, frame);
+    const Info info{heading.reasons, lay.more};
+    bool open = false;
     if (lines.muted > 0.0F)
-        draw_muted(lay.rest, frame.is_canvas_alone() ? std::string() : lay.more,
-                   {box.low.x, top + frame.px(lines.muted) + lay.second}, box.high.x, frame);
+        open = draw_muted(lay.rest, !frame.is_canvas_alone() && !info.empty(),
+                          {box.low.x, top + frame.px(lines.muted) + lay.second}, box.high.x, frame);
     close_placing();
+    return open ? std::optional(info) : std::nullopt;
 }
 
 }  // namespace attn::ui

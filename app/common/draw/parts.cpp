@@ -176,13 +176,17 @@ void draw_canvas(const AppState& state, const Parts& parts, const WorkArea& area
             if (area.chrome) draw_undo_hint(state, frame, out);
         });
     }
-    const float bottom = top + heading_height(parts.heading, space.size().x, frame);
+    Heading heading = parts.heading;
+    heading.reasons = view::shown_workspace(state).reasons(state);
+    const float bottom = top + heading_height(heading, space.size().x, frame);
     record_rect_for_tests(frame.painter, Measuring::Kind::heading, space.low,
                           {space.high.x, bottom});
+    std::optional<Info> info;
     panel("heading", {space.low, {space.high.x, bottom}}, [&] {
-        draw_heading(parts.heading, {space.low, {space.high.x, bottom}}, frame);
+        info = draw_heading(heading, {space.low, {space.high.x, bottom}}, frame);
     });
     space.low.y = std::round(bottom);
+    if (info) space.low.y = std::round(draw_info(*info, space, frame));
     const CanvasPart* hero = &parts.hero;
     std::vector<PlacedPart> others;
     if (is_single(parts, area, frame))

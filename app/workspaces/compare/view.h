@@ -92,4 +92,7 @@ InspectorView compare_inspector(const AppState& state);
 std::string write_pins(const AppState& state, const std::filesystem::path& folder);
 void read_pins(const SessionReader& session);
 
+/// See WorkspaceInfo::reasons.
+std::vector<std::string> compare_reasons(const AppState& state);
+
 }  // namespace attn::view

@@ -357,6 +357,7 @@ extern const WorkspaceInfo kCompareWorkspace{
     .clear_cache = clear_compare,
     .follow = follow_compare,
     .refuses = pin_before,
+    .reasons = compare_reasons,
     .has_side = [](const AppState& state) { return compare_missing_data(state).empty(); },
     .inspector = compare_inspector,
     .write_beside = write_pins,

@@ -114,4 +114,7 @@ double predicted_fused_ms(const CostControls& of, double gflops, double gbytes);
 /// What is run: Q, K and V given, in fp32.
 CostControls measured_part(CostControls controls);
 
+/// See WorkspaceInfo::reasons.
+std::vector<std::string> cost_reasons(const AppState& state);
+
 }  // namespace attn::view

@@ -408,6 +408,7 @@ extern const WorkspaceInfo kCostWorkspace{
         },
     .still = [](AppState& state) { cost_look(state).last = nullptr; },
     .moved = drag_cost,
+    .reasons = cost_reasons,
     .has_side = [](const AppState&) { return true; },
     .inspector = cost_inspector,
     .shots = cost_shots,

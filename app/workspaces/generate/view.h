@@ -138,4 +138,7 @@ std::string last_token(const AppState& state);
 std::string experts_text(const AppState& state);
 void add_lens(const AppState& state, GenerateView& view);
 
+/// See WorkspaceInfo::reasons.
+std::vector<std::string> generate_reasons(const AppState& state);
+
 }  // namespace attn::view

@@ -312,6 +312,7 @@ extern const WorkspaceInfo kGenerateWorkspace{
     .follow = follow_generate,
     .tick = tick_generate,
     .due = due_in_generate,
+    .reasons = generate_reasons,
     .has_side = [](const AppState&) { return true; },
     .inspector = generate_inspector,
     .is_animating = [](const AppState& state) { return generate_look(state).playing; },

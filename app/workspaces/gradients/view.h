@@ -95,4 +95,7 @@ InspectorView gradients_inspector(const AppState& state);
 
 std::string gradients_missing_data(const AppState& state);
 
+/// See WorkspaceInfo::reasons.
+std::vector<std::string> gradients_reasons(const AppState& state);
+
 }  // namespace attn::view

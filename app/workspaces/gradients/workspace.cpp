@@ -163,6 +163,7 @@ extern const WorkspaceInfo kGradientsWorkspace{
     .clear = [](AppState& state) { gradients_look(state).raised.reset(); },
     .clamp_to_document = clamp_gradients,
     .clear_cache = [](AppState& state) { gradients_look(state) = {}; },
+    .reasons = gradients_reasons,
     .has_side = [](const AppState&) { return true; },
     .inspector = gradients_inspector,
     .write = write_gradients,

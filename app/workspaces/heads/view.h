@@ -342,7 +342,7 @@ struct AllHeadsView {
     std::optional<large::Cell> hovered_circuit;
     std::optional<large::Cell> hovered_pair;
     large::Cell pair;
-    std::string why;  // behind "why?": when a head has a label, what is shown does not say
+    std::string why;  // behind ⓘ: when a head has a label, what is shown does not say
     std::vector<std::string> notes;  // layers that cannot be computed
     HeadsControls controls;
     HeadPlace here;
@@ -362,5 +362,8 @@ Part heads_part(const HeadsResult& result, const HeadsAtlas& atlas, HeadPlace pl
 
 std::string heads_missing_data(const AppState& state);
 InspectorView heads_inspector(const AppState& state);
+
+/// See WorkspaceInfo::reasons.
+std::vector<std::string> heads_reasons(const AppState& state);
 
 }  // namespace attn::view

@@ -419,6 +419,7 @@ extern const WorkspaceInfo kHeadsWorkspace{
             if (request == "head sweep") heads_look(state).sweep_done = done;
             if (request == "head circuit") heads_look(state).circuit_done = done;
         },
+    .reasons = heads_reasons,
     .has_side = [](const AppState& state) { return heads_missing_data(state).empty(); },
     .inspector = heads_inspector,
     .read = read_look,

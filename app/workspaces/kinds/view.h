@@ -87,4 +87,7 @@ large::Cell shown_pair(const AppState& state);
 /// Key of the pair of kinds that A and B are, in kinds_presets(); its count where they are none.
 std::size_t present_pair(const KindsControls& controls);
 
+/// See WorkspaceInfo::reasons.
+std::vector<std::string> kinds_reasons(const AppState& state);
+
 }  // namespace attn::view

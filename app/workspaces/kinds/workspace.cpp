@@ -189,6 +189,7 @@ extern const WorkspaceInfo kKindsWorkspace{
         },
     .still = [](AppState& state) { kinds_look(state).times.reset(); },
     .due = due_in_kinds,
+    .reasons = kinds_reasons,
     .has_side = [](const AppState& state) { return kinds_missing_data(state).empty(); },
     .inspector = kinds_inspector,
     .is_animating = [](const AppState& state) { return kinds_look(state).playing; },

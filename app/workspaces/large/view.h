@@ -71,4 +71,7 @@ struct LargeView : MapView {
 
 LargeView build_large_view(const AppState& state);
 
+/// See WorkspaceInfo::reasons.
+std::vector<std::string> large_reasons(const AppState& state);
+
 }  // namespace attn::view

@@ -217,6 +217,7 @@ extern const WorkspaceInfo kLargeWorkspace{
     .tick = tick_map,
     .still = still_map,
     .moved = drag_large,
+    .reasons = large_reasons,
     .has_side = has_large_side,
     .inspector = map_inspector,
     .write = write_large,

@@ -136,4 +136,7 @@ std::vector<LearnFieldView> learn_field_views(const LearnControls& controls);
 
 void clamp_learn(AppState& state);
 
+/// See WorkspaceInfo::reasons.
+std::vector<std::string> learn_reasons(const AppState& state);
+
 }  // namespace attn::view

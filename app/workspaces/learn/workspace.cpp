@@ -333,6 +333,7 @@ const WorkspaceInfo kLearnWorkspace{
         [](AppState& state, std::string_view request, double done) {
             if (request == "left_out") learn_look(state).left_out_done = done;
         },
+    .reasons = learn_reasons,
     .has_side = [](const AppState&) { return true; },
     .inspector = learn_inspector,
     .runs = runs_of,

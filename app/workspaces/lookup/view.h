@@ -150,4 +150,7 @@ LookupView build_lookup_view(const AppState& state);
 
 InspectorView lookup_inspector(const AppState& state);
 
+/// See WorkspaceInfo::reasons.
+std::vector<std::string> lookup_reasons(const AppState& state);
+
 }  // namespace attn::view

@@ -291,6 +291,7 @@ extern const WorkspaceInfo kLookupWorkspace{
     .clear_cache = clear_lookup,
     .follow = follow_lookup,
     .still = [](AppState& state) { capacity_curves(state).elapsed_ms = 0.0; },
+    .reasons = lookup_reasons,
     .has_side = [](const AppState&) { return true; },
     .inspector = lookup_inspector,
     .figure_name =

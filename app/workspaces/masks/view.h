@@ -84,4 +84,7 @@ InspectorView masks_inspector(const AppState& state);
 /// What can be done in the tab that is shown.
 std::string masks_entering_text(const AppState& state);
 
+/// See WorkspaceInfo::reasons.
+std::vector<std::string> masks_reasons(const AppState& state);
+
 }  // namespace attn::view

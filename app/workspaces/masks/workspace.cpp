@@ -321,6 +321,7 @@ extern const WorkspaceInfo kMasksWorkspace{
     .before = follow_stroke,
     .follow = follow_masks,
     .gesture = [](AppState& state) { masks_look(state).brush.reset(); },
+    .reasons = masks_reasons,
     .has_side = [](const AppState& state) { return masks_missing_data(state).empty(); },
     .inspector = masks_inspector,
     .figure_name = masks_figure_name,

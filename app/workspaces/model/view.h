@@ -91,7 +91,7 @@ struct ModelView {
     std::vector<std::string> known_parts, known_contexts;
     std::string known_caption;  // over known_contexts
     std::string headline, muted;
-    std::vector<std::string> notes;  // behind "why?"
+    std::vector<std::string> notes;  // behind ⓘ
     bool warns = false;
     std::vector<std::string> tokens;
     Index token = 0;  // that is looked at
@@ -143,5 +143,8 @@ std::optional<Index> wanted_row(const AppState& state);
 Index model_token(const AppState& state);
 /// “mat”
 std::string model_token_text(const AppState& state, Index row);
+
+/// See WorkspaceInfo::reasons.
+std::vector<std::string> model_reasons(const AppState& state);
 
 }  // namespace attn::view

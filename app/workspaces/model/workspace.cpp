@@ -317,6 +317,7 @@ extern const WorkspaceInfo kModelWorkspace{
         [](AppState& state) {
             if (model_look(std::as_const(state)).moving) model_look(state).moving = nullptr;
         },
+    .reasons = model_reasons,
     .has_side =
         [](const AppState& state) {
             return model_missing_data(state).empty() && !model_look(state).known;

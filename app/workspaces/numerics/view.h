@@ -84,4 +84,7 @@ Action chosen_row(std::size_t choice);
 Index nearest_gain(double gain);
 Index next_gain(Index gain, int steps);
 
+/// See WorkspaceInfo::reasons.
+std::vector<std::string> numerics_reasons(const AppState& state);
+
 }  // namespace attn::view

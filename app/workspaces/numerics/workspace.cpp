@@ -153,6 +153,7 @@ extern const WorkspaceInfo kNumericsWorkspace{
     .clear = [](AppState& state) { numerics_look(state) = {}; },
     .still = [](AppState& state) { numerics_curves(state).elapsed_ms = 0.0; },
     .moved = drag_numerics,
+    .reasons = numerics_reasons,
     .has_side = [](const AppState&) { return true; },
     .inspector = numerics_inspector,
     .shots = numerics_shots,

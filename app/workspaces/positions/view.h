@@ -42,4 +42,7 @@ std::shared_ptr<const PositionScores> scores_of(const AppState& state);
 std::string positions_sentence(const PositionScores& scores, PositionKind kind, Index distance);
 std::string positions_note(const PositionScores& scores);
 
+/// See WorkspaceInfo::reasons.
+std::vector<std::string> positions_reasons(const AppState& state);
+
 }  // namespace attn::view

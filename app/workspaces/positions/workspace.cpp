@@ -98,6 +98,7 @@ extern const WorkspaceInfo kPositionsWorkspace{
         },
     .add_commands = add_positions_commands,
     .follow = follow_positions,
+    .reasons = positions_reasons,
     .has_side = [](const AppState&) { return true; },
     .inspector = positions_inspector,
     .shots = positions_shots,

@@ -121,4 +121,7 @@ Index next_stop(Index d_k, int steps);
 
 SaturationView build_saturation_view(const AppState& state);
 
+/// See WorkspaceInfo::reasons.
+std::vector<std::string> saturation_reasons(const AppState& state);
+
 }  // namespace attn::view

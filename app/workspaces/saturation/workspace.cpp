@@ -264,6 +264,7 @@ extern const WorkspaceInfo kSaturationWorkspace{
             saturation_gradients(state).elapsed_ms = 0.0;
         },
     .moved = drag_saturation,
+    .reasons = saturation_reasons,
     .shots = saturation_shots,
     .mouse = kSaturationMouse,
 };

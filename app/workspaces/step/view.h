@@ -95,17 +95,18 @@ struct StepView {
     std::vector<RibbonItem> ribbon;
     std::string title;  // "Raw scores"
     std::vector<HeadlinePart>
-        headline;                  // what the row looks at, in the title's place; empty: the title
-    std::string headline_tip;      // the same with all that it leaves out
-    std::string read_out;          // what a model says of the text; "": nothing
-    std::string tex;               // its formula, in the subset that core/tex.h reads
-    std::string formula;           // the same as plain text: "scores[i,j] = q_i · k_j"
-    std::string text;              // one plain sentence
-    std::string hint;              // first launch: what to press; "" afterwards
-    bool start_buttons = false;    // what to do first is offered in its place
-    OfferedText offered;           // by the model, beside these
-    bool has_tour = false;         // that can be started
-    std::string unavailable;       // why the stage is not kept; "" when it is
+        headline;              // what the row looks at, in the title's place; empty: the title
+    std::string headline_tip;  // the same with all that it leaves out
+    std::string read_out;      // what a model says of the text; "": nothing
+    std::string tex;           // its formula, in the subset that core/tex.h reads
+    std::string formula;       // the same as plain text: "scores[i,j] = q_i · k_j"
+    std::string text;          // one plain sentence
+    std::vector<std::string> reasons{};  // behind ⓘ; see WorkspaceInfo
+    std::string hint;                    // first launch: what to press; "" afterwards
+    bool start_buttons = false;          // what to do first is offered in its place
+    OfferedText offered;                 // by the model, beside these
+    bool has_tour = false;               // that can be started
+    std::string unavailable;             // why the stage is not kept; "" when it is
     bool map = false;              // the result is the map that Large has: no operands, no `result`
     std::optional<MapView> cells;  // likewise a map, of the stage's own numbers
     std::optional<OperandId> highlighted;  // whose symbol is under the pointer
@@ -136,5 +137,8 @@ void end_typing(AppState& state, const Action& action);
 
 /// What the map shows at `stage`; own: it is no stage of the map, drawn cell by cell or not at all.
 MapForm map_form(const AppState& state, Stage stage);
+
+/// See WorkspaceInfo::reasons.
+std::vector<std::string> step_reasons(const AppState& state);
 
 }  // namespace attn::view

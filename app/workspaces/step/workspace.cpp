@@ -421,6 +421,7 @@ extern const WorkspaceInfo kStepWorkspace{
     .still = still_step,
     .moved = move_step,
     .due = due_in_step,
+    .reasons = step_reasons,
     .has_side = [](const AppState&) { return true; },
     .inspector =
         [](const AppState& state) {

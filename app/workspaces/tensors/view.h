@@ -92,4 +92,7 @@ TensorsView build_tensors_view(const AppState& state);
 /// The rows of the table in their order on screen.
 std::vector<const TensorRow*> tensor_rows(const AppState& state);
 
+/// See WorkspaceInfo::reasons.
+std::vector<std::string> tensors_reasons(const AppState& state);
+
 }  // namespace attn::view

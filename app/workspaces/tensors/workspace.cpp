@@ -409,6 +409,7 @@ extern const WorkspaceInfo kTensorsWorkspace{
         },
     .clamp_to_document = clamp_tensors,
     .clear_cache = clear_tensors,
+    .reasons = tensors_reasons,
     .read = read_tensors_look,
     .shots = tensors_shots,
     .mouse = kTensorsMouse,

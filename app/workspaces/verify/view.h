@@ -78,4 +78,7 @@ const verify::DiffRow* shown_array(const AppState& state);
 /// The number that is looked at; nullopt: the array has none.
 std::optional<CheckedCell> shown_cell(const AppState& state);
 
+/// See WorkspaceInfo::reasons.
+std::vector<std::string> verify_reasons(const AppState& state);
+
 }  // namespace attn::view

@@ -417,6 +417,7 @@ extern const WorkspaceInfo kVerifyWorkspace{
     .escape = escape_verify,
     .clear = [](AppState& state) { verify_look(state).cell.reset(); },
     .clear_cache = clear_verify,
+    .reasons = verify_reasons,
     .has_side = [](const AppState&) { return true; },
     .inspector = verify_inspector,
     .write = write_verify,

@@ -51,6 +51,7 @@ std::span<const Claim> learn_claims();     // Learn
 std::span<const Claim> verify_claims();    // what is checked
 std::span<const Claim> generate_claims();  // Generate
 std::span<const Claim> model_claims();     // Whole model
+std::span<const Claim> reason_claims();    // the texts behind ⓘ
 std::span<const Claim> plain_claims();     // numbers that stand alone
 
 /// "−1.2·10⁻⁵", "40 %", "∞", "exactly 0", "1,024"; NaN of what is no number.

@@ -239,13 +239,21 @@ struct Judge {
 
     Judge() {
         const std::pair<std::string_view, std::span<const Claim>> groups[] = {
-            {"", row_claims()},           {"", pair_claims()},
-            {"", kind_claims()},          {"", lookup_claims()},
-            {"", number_claims()},        {"", step_claims()},
-            {"saturation", why_claims()}, {"gradients", gradient_claims()},
-            {"learn", learn_claims()},    {"generate", generate_claims()},
-            {"model", model_claims()},    {"", state_claims()},
-            {"", verify_claims()},        {"", plain_claims()}};
+            {"", reason_claims()},
+            {"", row_claims()},
+            {"", pair_claims()},
+            {"", kind_claims()},
+            {"", lookup_claims()},
+            {"", number_claims()},
+            {"", step_claims()},
+            {"saturation", why_claims()},
+            {"gradients", gradient_claims()},
+            {"learn", learn_claims()},
+            {"generate", generate_claims()},
+            {"model", model_claims()},
+            {"", state_claims()},
+            {"", verify_claims()},
+            {"", plain_claims()}};
         for (const auto& [workspace, list] : groups)
             for (const Claim& each : list) claims.push_back({workspace, each});
     }

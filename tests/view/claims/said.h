@@ -44,6 +44,7 @@ class ScreenTexts {
         add(shown_workspace(state).missing_data(state));
         if (shown_workspace(state).missing_data(state).empty()) add_shown(state);
         add(shown_workspace(state).inspector(state));
+        add(shown_workspace(state).reasons(state));
         std::vector<Command> list;
         shown_workspace(state).add_commands(list, state);
         for (const Command& each : list) add(each.why_not);

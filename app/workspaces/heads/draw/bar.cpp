@@ -48,8 +48,8 @@ void draw_clip(const HeadsControls& now, ControlBar& bar) {
 void draw_drawing(const AllHeadsView& view, ControlBar& bar) {
     const HeadsControls& now = view.controls;
     const Tip show{"Quantity drawn for every head",
-                   "Weights, weights times norms, times the gradient, or rollout; limits and "
-                   "source behind “why?”"};
+                   "Weights, weights times norms, times the gradient, or rollout. The i under the "
+                   "headline has limits and source."};
     if (const auto key = list(bar, "show", "##show", now.show, kNarrow, show))
         bar.out.push_back(ShowHeadsAs{*key});
     const HeadsChoice curves{{"linear", "√", "log"}, {"linear", "root", "log"}, now.curve};

@@ -126,8 +126,8 @@ std::optional<OperandId> draw_title_line(const StepView& view, const Frame& fram
     return pointed;
 }
 
-/// What is shown; at its right end what a model says of the text, half the line at most.
-void draw_muted_line(const StepView& view, const Frame& frame, const TitleLine& line) {
+/// What is shown, and ⓘ; at its right end what a model says of the text, half the line at most. True while ⓘ is open.
+bool draw_muted_line(const StepView& view, const Frame& frame, const TitleLine& line) {
     const Font& font = frame.fonts.body;
     const float y = line.low.y + frame.px(kSentence);
     float right = line.right;
@@ -139,7 +139,12 @@ void draw_muted_line(const StepView& view, const Frame& frame, const TitleLine& 
         show_whole(frame, {from, y}, {right, y + font.px}, view.read_out);
         right = from - frame.px(kHeadingGap);
     }
-    draw_cut(frame, font, {line.low.x, y}, frame.theme.muted, view.text, right - line.low.x);
+    const bool has_info = !view.reasons.empty() && !frame.is_canvas_alone();
+    const float gap = frame.px(kSpace12);
+    const float sign = has_info ? gap + info_sign_width(frame) : 0.0F;
+    const float end = draw_cut(frame, font, {line.low.x, y}, frame.theme.muted, view.text,
+                               right - line.low.x - sign);
+    return has_info && draw_info_sign({end + gap, y}, frame);
 }
 
 // Design units.
@@ -247,10 +252,17 @@ std::optional<OperandId> draw_heading(const StepView& view, const Frame& frame) 
     else
         line.taken = draw_headline(view, frame, line);
     draw_badge(view, frame, line);
-    if (!is_low) draw_muted_line(view, frame, line);
+    const bool open = !is_low && draw_muted_line(view, frame, line);
     ImGui::SetCursorScreenPos(bottom);
     leave_space({0.0F, 0.0F});  // ImGui 1.92: a cursor that was set needs an item after it
     ImGui::SetCursorScreenPos(bottom);
+    if (!open) return pointed;
+    const ImVec2 rest = ImGui::GetContentRegionAvail();
+    const float end =
+        draw_info({view.reasons, {}}, {bottom, {bottom.x + rest.x, bottom.y + rest.y}}, frame);
+    ImGui::SetCursorScreenPos({low.x, end});
+    leave_space({0.0F, 0.0F});
+    ImGui::SetCursorScreenPos({low.x, end});
     return pointed;
 }
 

@@ -101,7 +101,8 @@ Pointed draw_middle(const AppState& state, const StepView& view, const Box& box,
 
 std::string draw_step_workspace(const AppState& state, const WorkArea& r, const Frame& frame,
                                 Actions& out) {
-    const StepView view = build_step_view(state);
+    StepView view = build_step_view(state);
+    view.reasons = shown_workspace(state).reasons(state);
     const Box& work = r.work;
     ModelButton model;
     const float top = r.chrome ? draw_top(view, r, around(frame), model, out) : work.low.y;
