@@ -340,9 +340,9 @@ GradientsView build_gradients_view(const AppState& state) {
     const std::string& moved = view.competition.moved;
     view.point = moved.empty() ? loss : moved;
     const JacobianNumbers row = jacobian_numbers(state);
-    view.notes = {moved.empty() ? std::string() : loss,
-                  why_text(result, view),
+    view.notes = {why_text(result, view),
                   chain_rule_text(state, gradients_look(state).tensor),
+                  moved.empty() ? std::string() : loss,
                   parameters_text(view),
                   row_sentence(state, row),
                   flat_sentence(state.document(), row)};
