@@ -27,7 +27,7 @@ enum class RopePairs : std::uint8_t { half, interleaved };
 /// yarn: ((1 − s) + s / factor) ω with s from 0 at pair `low` to 1 at pair `high`. Peng et al. 2023, arXiv:2309.00071.
 /// proportional: ω / factor in the first ⌊low · dims / 2⌋ pairs, 0 in the others, whose columns keep their partners across the whole
 /// head (Gemma 4; transformers' rope_type "proportional").
-/// ntk: ω of the base times factor^(dims / (dims − 2)), which leaves the first pair as it is and slows the last by the factor (bloc97
+/// ntk: ω of the base times factor^(dims / (dims − 2)), which leaves the first pair unchanged and slows the last by the factor (bloc97
 /// 2023). transformers' "dynamic" at S tokens is ntk with factor · S / L − factor + 1, L = original_max_position_embeddings.
 enum class RopeScale : std::uint8_t { none, linear, llama3, yarn, proportional, ntk };
 struct RopeScaling {

@@ -35,7 +35,7 @@ std::optional<File> find(const Family& family);
 std::string_view contents(const File& file);
 
 /// A program that carries its fonts has a configuration next to them that also reads the system's: fontconfig takes it, unless
-/// FONTCONFIG_FILE names another. Before anything else asks fontconfig, and before there is a second thread.
+/// FONTCONFIG_FILE names another. Before any other use of fontconfig, and before there is a second thread.
 void use_packed();
 
 /// Finds and reads what all faces need: on another thread while something else is waited for.

@@ -19,7 +19,8 @@ namespace {
 
 constexpr auto kTasks = std::to_array<TaskInfo>({
     {Task::copy, "copy", "Copy", "a b c : a b; from : on, the model predicts the next symbol",
-     "each position attends T/2 back, to the symbol that it must predict", true, true, false, false},
+     "each position attends T/2 back, to the symbol that it must predict", true, true, false,
+     false},
     {Task::reverse, "reverse", "Reverse", "“a b c d”; position p must give the symbol at T − 1 − p",
      "the antidiagonal: position p attends to T − 1 − p", false, true, false, false},
     {Task::sort, "sort", "Sort", "d b a c; position p must give the p-th smallest symbol",

@@ -139,7 +139,7 @@ Reason untransposed_gradients(const Trial& trial, const Take& take);
 /// Every stage as an eager kernel gives it whose every array is of the format.
 TraceD in_short_format(const Subject& subject, FloatFormat format);
 
-/// Rows of Stage::q or Stage::k after the call's RoPE, and after its QK-norm and RoPE; without them as they are.
+/// Rows of Stage::q or Stage::k after the call's RoPE, and after its QK-norm and RoPE; unchanged without them.
 TensorD turned_operand(const Subject& subject, Stage stage, const TensorD& rows);
 TensorD whole_operand(const Subject& subject, Stage stage, const TensorD& rows);
 

@@ -47,7 +47,7 @@ class Runner {
     Runner(const Subject& subject, const Replay& r)
         : subject_(subject), r_(r), t_(subject.reference) {}
 
-    /// Whether the results are near in the rows of the sample. A softmax over other axes, or heads that are joined otherwise, are not looked at.
+    /// Whether the results are near in the rows of the sample. Not checked: a softmax over other axes, or heads joined in another way.
     bool comes_near(const RowSample& sample) const {
         if (r_.over != SoftmaxOver::keys || r_.merge != Merge::transposed) return true;
         double after = 0.0;

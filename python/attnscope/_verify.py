@@ -276,7 +276,7 @@ class _Kernel:
 
 
 class _NoGradient(ValueError):
-    """The gradient that was asked for does not exist."""
+    """The requested gradient does not exist."""
 
 
 def _reads_torch(function: Any) -> bool:

@@ -46,7 +46,7 @@ CostItem item_of(Stage stage);
 CostItem item_of(Holding storage);
 CostItem item_of(CostOperation operation);
 bool is_storage(CostItem item);
-/// nullptr: it is none.
+/// nullptr for another one.
 const CostOperationInfo* operation_of(CostItem item);
 
 }  // namespace attn::view

@@ -96,7 +96,7 @@ std::optional<Action> escape_verify(const AppState& state) {
 void clear_verify(AppState& state) {
     const VerifyLook was = verify_look(state);
     verify_look(state) = {};
-    if (was.fault != kExampleFault) verify_look(state).fault.clear();  // it was asked for once
+    if (was.fault != kExampleFault) verify_look(state).fault.clear();  // it was chosen once
     verify_look(state).scale = was.scale;
     verify_look(state).allowed = was.allowed;
 }
