@@ -117,7 +117,7 @@
     };
 
     const listen = (target, name, heard) => target.addEventListener(name, event => {
-        if (started && !event.target.closest?.("dialog")) heard(event);
+        if (started && !event.target?.closest?.("dialog")) heard(event);
     }, {passive: false});
     const is_touch = event => event.pointerType === "touch";
     listen(canvas, "pointermove", event => is_touch(event) ? touch_move(event) : point(event));
@@ -316,7 +316,7 @@
         } catch (why) {
             const cancelled = stop.signal.aborted;
             dialog.close();
-            if (!cancelled) show_message(why instanceof TypeError ?
+            if (!cancelled) show_message(why.name === "TypeError" ?
                 `${address.href} cannot be loaded: the connection fails, or its host does not allow other sites (CORS)` : why.message);
         }
         await waits;
