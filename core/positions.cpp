@@ -101,7 +101,7 @@ Rope rope_of(const PositionSettings& settings) {
 
 PositionScores position_scores(const PositionSettings& settings) {
     PositionScores scores;
-    scores.settings = settings;
+    scores.of = settings;
     scores.x = content_of(settings);
     scores.content = std::sqrt(static_cast<double>(settings.d_k));
     const TensorD waves = rows_of(

@@ -39,7 +39,7 @@ struct DistanceScores {
 inline constexpr Index kPositionQueries = 32;
 
 struct PositionScores {
-    PositionSettings settings;
+    PositionSettings of;
     double content = 0.0;   // x · x / √d_k, the score without positions at every Δ: √d_k
     std::vector<double> x;  // normal numbers, ‖x‖² = d_k
     std::array<DistanceScores, kPositionKindCount> kinds;

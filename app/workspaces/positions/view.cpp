@@ -144,7 +144,7 @@ PlotView plot_of(const PositionScores& scores, PositionKind kind, const Position
     };
     if (all && !of.vectors.empty()) add_dashed("p alone", of.vectors);
     add_dashed("no positions", std::vector(of.mean.size(), scores.content));
-    set_x_axis(plot, scores.settings.farthest);
+    set_x_axis(plot, scores.of.farthest);
     set_y_axis(plot, all ? 8 : 4);
     if (controls.log) set_log_axis(plot);
     return plot;
@@ -155,12 +155,12 @@ PlotView plot_of(const PositionScores& scores, PositionKind kind, const Position
 /// ‖x_c‖² of the two columns that RoPE rotates together.
 double length_of(const PositionScores& scores, Index c) {
     const double a = scores.x[c];
-    const double b = scores.x[c + scores.settings.d_k / 2];
+    const double b = scores.x[c + scores.x.size() / 2];
     return a * a + b * b;
 }
 
-std::vector<TurningPair> turning_pairs(const PositionScores& scores, Index distance) {
-    const PositionSettings& settings = scores.settings;
+std::vector<TurningPair> turning_pairs(const PositionScores& scores,
+                                       const PositionSettings& settings, Index distance) {
     const double root = std::sqrt(static_cast<double>(settings.d_k));
     std::vector<TurningPair> pairs;
     double most = 0.0;
@@ -199,13 +199,14 @@ GridView waves_of(const AppState& state, const PositionSettings& settings, Index
 }
 
 void add_picture(const AppState& state, const PositionScores& scores, PositionsView& view) {
+    const PositionSettings& settings = scores.of;
     const Index distance = view.controls.distance;
     if (view.controls.kind == PositionKind::rotary) {
-        view.pairs = turning_pairs(scores, distance);
+        view.pairs = turning_pairs(scores, settings, distance);
         view.picture_title = fmt::format("Angle θΔ of each pair of dimensions, Δ = {}", distance);
     }
     if (view.controls.kind == PositionKind::sinusoidal) {
-        view.waves = waves_of(state, scores.settings, distance);
+        view.waves = waves_of(state, settings, distance);
         view.picture_title = "Sinusoidal vectors";
     }
 }
@@ -248,7 +249,7 @@ std::string alone_text(const DistanceScores& of, Index distance) {
 
 std::string alibi_text(const PositionScores& scores, Index distance) {
     const DistanceScores& of = scores[PositionKind::alibi];
-    const PositionSettings& settings = scores.settings;
+    const PositionSettings& settings = scores.of;
     if (distance == 0)
         return fmt::format("ALiBi subtracts nothing at distance 0: the score is {} in every head.",
                            digits(scores.content));
@@ -282,7 +283,7 @@ struct Explained {
 
     const DistanceScores& of() const { return scores[kind]; }
     double at(const std::vector<double>& values) const { return values[distance]; }
-    double root() const { return std::sqrt(static_cast<double>(scores.settings.d_k)); }
+    double root() const { return std::sqrt(static_cast<double>(scores.of.d_k)); }
 };
 
 std::string_view tex_of(PositionKind kind) {
@@ -308,7 +309,7 @@ double length_of(const Explained& cell, Index c) {
 
 /// A row for each pair of dimensions; the terms go to `terms`.
 InspectorTable pairs_table(const Explained& cell, std::vector<double>& terms) {
-    const PositionSettings& of = cell.scores.settings;
+    const PositionSettings& of = cell.scores.of;
     const bool turns = cell.kind == PositionKind::rotary;
     InspectorTable table;
     table.title = turns ? "every pair of dimensions" : "p_i · p_j / √d_k, every pair of dimensions";
@@ -341,13 +342,13 @@ InspectorTable heads_table(const Explained& cell) {
     table.title = "every head";
     table.label = "head";
     table.columns = {{"slope m", {}}, {"m Δ", {}}, {"score", role_of(cell.kind)}};
-    for (Index h = 0; h < cell.scores.settings.heads; ++h) {
-        const double slope = alibi_slope(h, cell.scores.settings.heads);
+    for (Index h = 0; h < cell.scores.of.heads; ++h) {
+        const double slope = alibi_slope(h, cell.scores.of.heads);
         const double taken = slope * static_cast<double>(cell.distance);
         const ProductText text = product_text(slope, static_cast<double>(cell.distance), 4);
         table.rows.push_back(
             row_of(std::to_string(h), {text.a, text.product, number(cell.scores.content - taken)}));
-        table.rows.back().chosen = h == cell.scores.settings.head;
+        table.rows.back().chosen = h == cell.scores.of.head;
     }
     return table;
 }
@@ -367,7 +368,7 @@ void add_parts(const Explained& cell, InspectorView& view, std::vector<double>& 
 }
 
 void explain(const Explained& cell, InspectorView& view, std::vector<double>& terms) {
-    const PositionSettings& of = cell.scores.settings;
+    const PositionSettings& of = cell.scores.of;
     std::vector<double> products;
     if (cell.kind == PositionKind::alibi) {
         const double slope = alibi_slope(of.head, of.heads);
