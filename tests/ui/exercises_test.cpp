@@ -27,7 +27,7 @@ struct Exercises : App {
     /// The first blank is clicked; from there Tab goes from blank to blank, over the three buttons, to the next question.
     void solve() {
         REQUIRE(test::click_until<view::TypeInto>(ui, {left() + 16.0F, 45.0F},
-                                                  {left() + 330.0F, 400.0F}, {30.0F, 9.0F}));
+                                                  {left() + 760.0F, 400.0F}, {30.0F, 9.0F}));
         const std::size_t count = shown().questions.size();
         for (std::size_t question = 0; question < count; ++question) {
             fill(question);

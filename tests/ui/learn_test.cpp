@@ -102,6 +102,7 @@ TEST_CASE("Learn opens on the recorded run; Space and a drag over its curve do w
     CHECK(view::shown_learn_step(app.state) < 500);
     CHECK_FALSE(learn_look(app.state).plan);
     const Index paused = view::shown_learn_step(app.state);
+    app.act({view::Tick{0.01}});  // time passes here
     app.ui.press(Key::space);
     CHECK(view::is_replaying(app.state));
     CHECK(view::shown_learn_step(app.state) >= paused);

@@ -16,10 +16,10 @@ struct PositionsApp : App {
 TEST_CASE("a drag over the large plot changes the distance, a click on a small one the kind") {
     PositionsApp app;
     const std::size_t before = app.state.now;
-    app.ui.drag({400.0F, 400.0F}, {800.0F, 400.0F});
+    app.ui.drag({400.0F, 400.0F}, {600.0F, 400.0F});
     const Index there = app.controls().distance;
     CHECK(there > 16);
-    app.ui.drag({800.0F, 400.0F}, {400.0F, 400.0F});
+    app.ui.drag({600.0F, 400.0F}, {300.0F, 400.0F});
     CHECK(app.controls().distance < there);
     CHECK(app.controls().kind == PositionKind::rotary);
     CHECK(app.state.now == before + 2);

@@ -85,7 +85,7 @@ TEST_CASE("a wrong document names the key or the row and what was expected") {
     CHECK(has(fault(kHead + R"("d_model": 2, "heads": 2, "W_Q": [[1, 2, 3, 4], [1, 2, 3]]})"),
               "W_Q row 1 has 3 numbers, expected d_k·heads = 4"));
     CHECK(has(fault(kHead + R"("X": [[1, "x"], [1, 2]]})"), "X row 0 has \"x\" in column 1"));
-    CHECK(has(fault(kHead + R"("X": [[1, 1e39], [1, 2]]})"), "1e+39 in column 1: a float holds"));
+    CHECK(has(fault(kHead + R"("X": [[1, 1e39], [1, 2]]})"), "1e+39 in column 1: float32 holds"));
     CHECK(has(fault(kHead + R"("heads": 17})"), "heads is 17: it must be 1 to 16"));
     CHECK(has(fault(kHead + R"("scale": "sqrt"})"),
               "expected \"sqrt_dk\", \"q_and_k\", \"none\" or a number"));

@@ -128,7 +128,7 @@ TEST_CASE("lecture: a file that is wrong is refused by screen and key") {
     CHECK(has(lecture_fault(kScreen + R"(,"more":1})"), "more"));
     CHECK(has(lecture_fault(kScreen + "}," + replaced(kScreen, ":0", ":-1") + "}"), "minute"));
     CHECK(has(lecture_fault(replaced(kScreen, ":0", ":5") + "}," + kScreen + "}"),
-              "below that of the screen before"));
+              "earlier than that of the previous screen"));
     CHECK(
         lecture_from_json(R"({"title":"A","minutes":90,"screens":[)" + kScreen + "}]}", "a.json"));
 }

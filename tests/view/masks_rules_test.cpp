@@ -68,7 +68,7 @@ TEST_CASE("each rule says its own arithmetic") {
     CHECK(text({SetWindowSides{2, 1}}, {0, 2}) == "window forbids: j − i = 2 > 1");
     CHECK(text({SetWindowSides{2, 1}}, {3, 0}) == "window forbids: i − j = 3 > 2");
     CHECK(text({SetWindowSides{2, std::nullopt}}, {0, 3}) ==
-          "window allows: no limit to the right");
+          "window allows: no limit on the right");
     CHECK(text({SetWindowSides{1, 1}, SetGlobalTokens{1}}, {3, 0}) ==
           "window allows: the key is a global token: every query sees it");
     CHECK(text({SetWindowSides{1, 1}, SetGlobalTokens{1}}, {0, 3}) ==

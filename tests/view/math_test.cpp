@@ -151,10 +151,20 @@ TEST_CASE("parentheses grow about the axis with what they hold") {
     CHECK(word(low, "(").font.px == Approx(kPx));
     CHECK(drop(word(low, "(")) == Approx(0.0));
     const MathBox high = laid_out("(\\frac{M}{M})");
-    const MathWord& open = word(high, "(");
-    CHECK(open.font.px > 1.3F * kPx);
-    CHECK(drop(open) - 0.25F * open.font.em() == Approx(-0.25 * kEm));
-    CHECK(word(high, ")").at.x >= bar(high).points[1].x);
+    REQUIRE(high.strokes.size() == 3);  // the fraction's bar, and a curve for each parenthesis
+    std::vector<MathStroke> curves;
+    for (const MathStroke& stroke : high.strokes)
+        if (stroke.points.size() > 2) curves.push_back(stroke);
+    REQUIRE(curves.size() == 2);
+    for (const MathStroke& curve : curves) {
+        const Point first = curve.points.front(), last = curve.points.back();
+        CHECK(last.y - first.y > 1.3F * kEm);
+        CHECK((first.y + last.y) / 2.0F == Approx(-0.25 * kEm));
+        CHECK(first.x == Approx(last.x));
+    }
+    const Point middle = curves[0].points[curves[0].points.size() / 2];
+    CHECK(middle.x < curves[0].points.front().x);  // opens to the right
+    CHECK(curves[1].points[curves[1].points.size() / 2].x >= bar(high).points[1].x);
 }
 
 TEST_CASE("a symbol stands for its matrix, an index for that of its base") {

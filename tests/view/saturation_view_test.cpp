@@ -58,7 +58,7 @@ TEST_CASE("fixed logits at d_k = 64: five bars that add to 100.1 %, numbers of b
     std::vector<std::string> texts;
     for (const BarView& bar : view.scaled.bars) texts.push_back(bar.text);
     CHECK(texts == std::vector<std::string>{"16.1 %", "24.0 %", "9.8 %", "32.4 %", "17.8 %"});
-    CHECK(view.scaled.rounding_note == "rounded: adds to 100.1 %");
+    CHECK(view.scaled.rounding_note == "rounded: adds up to 100.1 %");
     CHECK(view.scaled.bars[3].bare == "32.4");
     CHECK(view.scaled.note == "p_max(1 − p_max) = 0.2190");
     AppState state = with_sweep(saturation_state(SaturationModel::fixed_logits, 64));

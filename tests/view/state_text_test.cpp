@@ -9,6 +9,7 @@
 #include "app/workspaces/cost/actions.h"
 #include "app/workspaces/learn/actions.h"
 #include "app/workspaces/saturation/actions.h"
+#include "app/workspaces/verify/state.h"
 #include "core/io/packed_text.h"
 #include "tests/support/random_journal.h"
 #include "tests/view/view_test.h"

@@ -89,10 +89,17 @@ Set set_headline(const std::string& text, float space, const Frame& frame) {
         font.px = frame.px(kSizes[n]);
         if (frame.text_width(font, text) <= space) return {font, text};
     }
-    const auto [one, two] = broken(font, text, space, frame);
+    auto [one, two] = broken(font, text, space, frame);
     if (frame.text_width(font, two) > space)
         if (const std::string less = without_last_clause(text); !less.empty())
             return set_headline(less, space, frame);
+    // With no clause to leave out, smaller letters rather than a cut.
+    for (const float size : kSizes) {
+        if (frame.text_width(font, two) <= space) break;
+        if (frame.px(size) >= font.px) continue;
+        font.px = frame.px(size);
+        std::tie(one, two) = broken(font, text, space, frame);
+    }
     return {font, one, two};
 }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "app/common/actions.h"
 #include "app/common/describe_json.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
@@ -118,6 +119,7 @@ bool has_large_side(const AppState& state) {
 std::optional<Action> escape_large(const AppState& state) {
     if (map_look(state).go_to_open) return ShowGoTo{false};
     if (map_look(state).search) return SearchMap{std::nullopt};
+    if (map_look(state).selected) return ClearSelection{};
     return std::nullopt;
 }
 

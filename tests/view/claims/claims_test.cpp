@@ -386,7 +386,8 @@ TEST_CASE("what Heads says of edges holds of their changes, and of no others") {
 
 /// As a builder sees it that takes A's head for B's.
 AppState with_heads_swapped(AppState state) {
-    ComparePin& pin = compare_look(state).pins[compare_look(state).baseline];
+    CompareLook& look = compare_look(state);
+    ComparePin& pin = look.pins.empty() ? *look.opening : look.pins[look.baseline];
     std::swap(pin.head, state.head);
     return state;
 }

@@ -10,6 +10,7 @@
 #include "app/workspaces/masks/state.h"
 #include "app/workspaces/numerics/row.h"
 #include "app/workspaces/numerics/state.h"
+#include "app/workspaces/numerics/view.h"
 #include "app/workspaces/positions/view.h"
 #include "app/workspaces/saturation/state.h"
 #include "app/workspaces/tensors/measure.h"

@@ -266,7 +266,7 @@ bool check_still(const Match& match) { return match.part[1] == split(match.part[
 
 Rows sides_of(const AppState& state, bool first) {
     const CompareLook& look = compare_look(state);
-    const AppState pinned = pinned_state(state, look.pins[look.baseline]);
+    const AppState pinned = pinned_state(state, *look.shown_pin());
     return compared_stage(state, pinned).*(first ? &ComparedStage::a : &ComparedStage::b);
 }
 bool check_not_there(const Match& match) {
@@ -298,7 +298,7 @@ bool counts_numbers(const Inputs& a, const Inputs& b, const std::vector<std::str
 /// Each "x a → b" is what x is in the baseline and now.
 bool check_differs(const Match& match) {
     const CompareLook& look = compare_look(match.state);
-    const ComparePin& pin = look.pins[look.baseline];
+    const ComparePin& pin = *look.shown_pin();
     const Document &a = *pin.document, &b = match.state.document();
     const auto size = [](Index n) { return static_cast<double>(n); };
     const std::tuple<std::string_view, double, double> numbers[] = {

@@ -20,6 +20,7 @@
 #include "app/workspaces/model/actions.h"
 #include "app/workspaces/model/view.h"
 #include "app/workspaces/saturation/actions.h"
+#include "app/workspaces/verify/actions.h"
 #include "core/rng.h"
 #include "tests/support/fake_reader.h"
 #include "tests/support/fake_text.h"
@@ -198,6 +199,8 @@ inline AppState claim_state(std::uint64_t n) {
     if (workspace.key == "generate" && draw.below(3) > 0) state = writing_state(draw);
     if (workspace.key == "model" && draw.below(3) > 0) state = reading_state(draw);
     view::apply(state, SetWorkspace{std::string(workspace.key)});
+    // The example of a fault is another call than the state's: verify_test has its texts.
+    if (workspace.key == "verify") view::apply(state, PlantFault{});
     if (draw.below(3) == 0) view::apply(state, SetTheme{ThemeName::light});
     for (std::uint64_t k = draw.below(7); k > 0; --k) {
         state.message = {};  // tells of the last thing done
