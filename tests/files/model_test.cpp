@@ -408,7 +408,7 @@ TEST_CASE("rows and patches of a model equal its own run; another intervention r
     REQUIRE(document.effects);
     CHECK(*document.effects->run.cosine == *effects_of(plain, expected, {}).cosine);
     changes.patches[0].text = "ab c ab";
-    CHECK(contains(refused(request), "expected as many"));
+    CHECK(contains(refused(request), "expected the same number"));
 }
 
 TEST_CASE("each layer is looked at with its own window and RoPE, and what is set stays with it") {

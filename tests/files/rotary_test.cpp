@@ -240,11 +240,11 @@ TEST_CASE("past keys and values come before the new ones, and queries stand behi
     CHECK(must(file.with(past, R"({"causal": "top-left", "query_offset": 0})")).spec.query_offset ==
           0);
     CHECK(contains(file.refusal({past[0]}), "past_k is given without past_v; give both"));
-    CHECK(contains(file.refusal(past, kHalf), "past_k is given with RoPE, and most caches have"));
+    CHECK(contains(file.refusal(past, kHalf), "past_k is given with RoPE, and most caches hold"));
     CHECK(contains(file.refusal({file.random("past_k", {2, 1, 2, 3}), past[1]}),
                    "past_k is [2, 1, 2, 3]; expected [2, 1, P, 4] like K"));
     CHECK(contains(file.refusal({file.random("past_k", {2, 1, 3, 4}), past[1]}),
-                   "past_k has 3 tokens, past_v 2; expected as many"));
+                   "past_k has 3 tokens, past_v has 2; expected the same number"));
 }
 
 TEST_CASE("nonpad_kv_seqlen are the valid keys, where a causal mask at the bottom right ends") {

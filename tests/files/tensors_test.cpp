@@ -111,7 +111,7 @@ TEST_CASE("names and forms of other programs are met with what to write instead"
     CHECK(std::ranges::any_of(decode.notes, [](const Note& note) {
         return contains(note.text,
                         "causal=top-left puts the query at position 0, so that keys from 1 on are "
-                        "never attended to; causal=bottom-right");
+                        "never attended to; for decoding use causal=bottom-right");
     }));
 }
 

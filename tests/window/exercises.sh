@@ -30,10 +30,10 @@ types_at() {
 # from there the keyboard goes back to the first.
 to_first_blank() {
     local check
-    mapfile -t places < <(points 705 705 1 200 500 8; points 160 160 1 100 500 8)
+    mapfile -t places < <(points 543 543 1 140 420 8)
     first_that '"action":"check_answer"' click "${places[@]}"
     check=$y # its upper edge; how exact an answer is to be may stand in between
-    first_that '"action":"enter_answer"' types_at "760,$((check - 24))" "760,$((check - 52))" "185,$((check - 24))" "185,$((check - 52))"
+    first_that '"action":"enter_answer"' types_at "596,$((check - 24))" "596,$((check - 52))"
     tabs $((1 + ($1 - 1) * $2 / $1)) shift+Tab
 }
 

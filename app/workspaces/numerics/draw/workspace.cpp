@@ -152,16 +152,17 @@ void draw_head(const NumericsCellView& cell, const NumericsFormatRow& format, co
     const Theme& theme = frame.theme;
     const Color colors[] = {theme.good, theme.warning, theme.bad};
     const float middle = at.low.y + frame.px(kTableRow);
-    draw_text_in(frame, frame.fonts.strong, at.low, {at.high.x, middle}, Align::left,
-                 theme.role(format.role), format.title);
     const float width = at.size().x;
+    const bool wide = frame.text_width(frame.fonts.strong, format.title) <= width;
+    draw_text_in(frame, wide ? frame.fonts.strong : frame.fonts.small, at.low, {at.high.x, middle},
+                 Align::left, theme.role(format.role), format.title);
     std::string text = "● " + cell.text;
     if (frame.text_width(frame.fonts.body, text) > width) text = text.substr(0, text.find(" ulp"));
     const Font& font =
         frame.text_width(frame.fonts.body, text) > width ? frame.fonts.small : frame.fonts.body;
+    if (frame.text_width(font, text) > width) text = "●";
     draw_text_in(frame, font, {at.low.x, middle}, {at.high.x, middle + frame.px(kTableRow)},
-                 Align::left, colors[static_cast<std::size_t>(cell.verdict)],
-                 fit_text(frame, font, text, width));
+                 Align::left, colors[static_cast<std::size_t>(cell.verdict)], text);
 }
 
 void explain(const Slots& slots, const Frame& frame) {
@@ -213,7 +214,9 @@ void draw_numerics_cell(const NumericsCellView& cell, const NumericsView& view, 
     frame.painter.line({slots.low.x, slots.high.y}, slots.high, frame.theme.control, frame.px(1));
     for (std::size_t n = 0; n < slots.count; ++n) draw_bar(slots, n, frame);
     for (std::size_t n = 0; n < slots.count; ++n) draw_ulp(slots, n, frame);
-    draw_keys(slots, slots.high.y + frame.px(2), frame);
+    // The keys are those of every format: numbered in the first and in the selected one.
+    if (cell.selected || cell.format == FloatFormat::fp16)
+        draw_keys(slots, slots.high.y + frame.px(2), frame);
     draw_selected(slots, frame);
     if (cell.broken_key) draw_broken(slots, frame);
     read(slots, {at.low.x, top}, at.high, frame, out);
