@@ -395,7 +395,7 @@ class Show(Case):
 class Program(Case):
     def test_where_it_is_looked_for(self):
         os.environ["ATTNSCOPE"] = "/no/such/program"
-        with self.assertRaisesRegex(FileNotFoundError, "ATTNSCOPE is /no/such/program, which is no program. Build it with ./run"):
+        with self.assertRaisesRegex(FileNotFoundError, "ATTNSCOPE is /no/such/program, which is no program. Install the wheel that has the program in it, or build it with ./run"):
             attnscope.program()
         del os.environ["ATTNSCOPE"]
         found = subprocess.run([sys.executable, "-c", "import attnscope; print(attnscope.program())"], capture_output=True, text=True, check=True,
@@ -406,7 +406,7 @@ class Program(Case):
         code = "import attnscope._program as p; p._source_folders = list; p.program()"
         said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False,
                               env={"PATH": "/nowhere", "PYTHONPATH": PACKAGE, "PYTHONDONTWRITEBYTECODE": "1"})
-        self.assertIn("FileNotFoundError: the program attnscope is not on the PATH, and ATTNSCOPE is not set. Build it with ./run", said.stderr)
+        self.assertIn("FileNotFoundError: the program attnscope is not on the PATH, and ATTNSCOPE is not set. Install the wheel that has the program in it, or build it with ./run", said.stderr)
 
 
 unittest.main()
