@@ -431,7 +431,7 @@ TEST_CASE_FIXTURE(Files, "what cannot be compared is refused by name") {
     check_refused({"diff", a, weights}, "weights is [1, 2, 6, 5] in");
     check_refused({"diff", a, weights}, "and [1, 2, 6, 6] by the reference");
     check_refused({"diff", a, weights, "--operation", "linear"},
-                  "diff supports only softmax attention");
+                  "diff supports softmax attention, and gated");
     const std::string scores =
         Arrays().add("scores", Tensor({1, 2, 6, 5}, 0.2F)).write(scratch, "s.npz");
     check_refused({"diff", scores, weights}, "expected an array that both have");

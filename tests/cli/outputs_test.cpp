@@ -105,7 +105,7 @@ TEST_CASE("saturate adds up the percents that it prints") {
     const std::string equal = "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0";
     const Ran table = succeeds({"saturate", "--logits", equal, "--dk", "4"});
     CHECK(contains(table.out, "    6.2    6.2"));
-    CHECK(contains(table.out, "(rounded: adds to 99.2)"));
+    CHECK(contains(table.out, "(rounded: adds up to 99.2)"));
     const Ran steep = succeeds({"saturate", "--logits", "9,0", "--dk", "4"});
     CHECK(contains(steep.out, " > 99.9  < 0.1"));
     CHECK_FALSE(contains(steep.out, "adds to"));
