@@ -341,5 +341,5 @@ TEST_CASE("heads --stream: the measures of one text with the weights of one laye
     check_refused({"heads", folder, "--stream", "--text", "a", "--sort", "change"},
                   "--sort is 'change', which --stream does not measure");
     check_refused({"heads", folder, "--stream", "--text", "a", "--off", "0.0"},
-                  "--off cannot be combined with --stream");
+                  "--off is given with --stream");
 }
