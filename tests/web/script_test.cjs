@@ -109,7 +109,7 @@ const tests = {
         assert.deepEqual(Object.keys(opened.written).filter(name => name.startsWith("/files/model/")).sort(),
             ["config.json", "model-1.safetensors", "model-2.safetensors", "model.safetensors.index.json", "tokenizer.json"].map(name => "/files/model/" + name));
     },
-    async "what cannot be loaded is said"() {
+    async "an address that cannot be loaded gives its reason"() {
         for (const [search, more, message] of [
             ["?url=https://other/none.npz", {}, "404 Not Found"],
             ["?url=https://other/closed.npz", {}, "(CORS)"],

@@ -6,7 +6,7 @@ ticks() { awk '{ print $14 + $15 }' "/proc/$pid/stat"; }
 
 start "${@:2}"
 xdotool mousemove --sync 1599 999
-rests 10 # longer than what is said for a moment
+rests 10 # longer than a message stays
 frames_before=$(drawn)
 no_more() { (($(drawn) == frames_before)); }
 ticks_before=$(ticks)

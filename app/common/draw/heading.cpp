@@ -79,7 +79,7 @@ std::string without_last_clause(const std::string& text) {
     return {};
 }
 
-/// One line, or two, of letters of one size in every workspace. Where it is cut, it is said whole where it is pointed at,
+/// One line, or two, of letters of one size in every workspace. Where it is cut, pointing at it shows the whole text;
 /// the last clauses give way first.
 Set set_headline(const std::string& text, float space, const Frame& frame) {
     Font font = frame.fonts.headline;

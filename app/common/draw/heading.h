@@ -8,7 +8,7 @@
 
 namespace attn::ui {
 
-/// What stands above the canvas: one sentence and one muted one, in the same place and of the same size in every
+/// Above the canvas: one sentence and one muted one, in the same place and of the same size in every
 /// workspace. A sentence that does not fit on one line takes two; a second sentence gives way to the muted line. The rest is
 /// behind ⓘ, and where there is no muted line pointing at the sentence says all.
 struct Heading {
