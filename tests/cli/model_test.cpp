@@ -347,7 +347,8 @@ TEST_CASE_FIXTURE(WithGpt2, "interventions that cannot be are refused by what wa
     refused({"--row", "0.1.3=0.5,0.25,0,0,0"}, "sums to 0.75; expected 1");
     refused({"--row", "0.1.3=0,0,0,0,1"}, "which the mask forbids");
     refused({"--patch", "0.1.w=a"}, "--patch is '0.1.w=a'; expected LAYER.HEAD.q|k|v=TEXT");
-    refused({"--patch", "0.1.v=a"}, "--patch: 'a' has 1 tokens and --text 5; expected the same number");
+    refused({"--patch", "0.1.v=a"},
+            "--patch: 'a' has 1 tokens and --text 5; expected the same number");
     refused({"--patch", "0.5.v=ba cc"}, "layer 0 has no");
     check_refused({"trace", "in.npz", "-o", "o.npz", "--off", "0.1"},
                   "--off has no --model; expected its folder");
