@@ -32,6 +32,13 @@ ImVec2 cell_in(float across, float down, const Frame& frame) {
     return {whole(width), whole(height)};
 }
 
+// What stands around depends on the cell, and with it the cell. Of two that take turns the smaller one stays.
+constexpr int kPasses = 6;
+ImVec2 next_cell(ImVec2 now, ImVec2 fitting, int pass) {
+    if (pass < kPasses / 2) return fitting;
+    return {std::min(now.x, fitting.x), std::min(now.y, fitting.y)};
+}
+
 /// With what turned labels and the title reach past the last column.
 GridMargins margins_of(const GridView& grid, const GridPlace& at, const Frame& frame) {
     const ImVec2 cell = at.cell;
@@ -77,11 +84,11 @@ Layout in_columns(Grids grids, bool corner, int columns, ImVec2 low, ImVec2 high
                           static_cast<float>(rows)};
     Layout at{{{}, {frame.px(kLargestCell), frame.px(kLargestCell)}, corner}};
     GridMargins around;
-    for (int pass = 0; pass < 4; ++pass) {  // what stands around depends a little on the cell
+    for (int pass = 0; pass < kPasses; ++pass) {
         around = margins_of(grids, at.each, frame);
         const float across = (slot.x - around.left - around.right) / cells.x;
         const float down = (slot.y - around.top - around.bottom) / cells.y;
-        at.each.cell = cell_in(across, down, frame);
+        at.each.cell = next_cell(at.each.cell, cell_in(across, down, frame), pass);
     }
     for (int n = 0; n < count; ++n) {
         const auto column = static_cast<float>(n % columns);
@@ -97,7 +104,7 @@ Layout in_columns(Grids grids, bool corner, int columns, ImVec2 low, ImVec2 high
 Layout in_one_row(Grids grids, bool corner, ImVec2 low, ImVec2 high, const Frame& frame) {
     Layout at{{{}, {frame.px(kLargestCell), frame.px(kLargestCell)}, corner}};
     const float gaps = frame.px(kSpace24) * static_cast<float>(grids.size() - 1);
-    for (int pass = 0; pass < 4; ++pass) {  // what stands around depends a little on the cell
+    for (int pass = 0; pass < kPasses; ++pass) {
         const GridMargins most = margins_of(grids, at.each, frame);
         float around = gaps;
         float columns = 0.0F;
@@ -108,7 +115,7 @@ Layout in_one_row(Grids grids, bool corner, ImVec2 low, ImVec2 high, const Frame
         }
         const float across = (high.x - low.x - around) / std::max(columns, 1.0F);
         const float down = (high.y - low.y - most.top - most.bottom) / cells_of(grids).y;
-        at.each.cell = cell_in(across, down, frame);
+        at.each.cell = next_cell(at.each.cell, cell_in(across, down, frame), pass);
     }
     const float top = std::round(low.y + margins_of(grids, at.each, frame).top);
     float left = low.x;
