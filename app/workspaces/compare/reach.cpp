@@ -130,7 +130,7 @@ void add_word(const AppState& state, const ReachRow& row, Reach& reach) {
         return;
     }
     if (stage == Stage::x && reach.row == reach.column) {
-        reach.why_no_word = "this word is both query and key, so the score is not linear in it";
+        reach.why_no_word = "this word is both query and key";
         return;
     }
     find_word(state, row, reach);

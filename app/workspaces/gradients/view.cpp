@@ -130,7 +130,8 @@ GridView jacobian_grid(const AppState& state, const std::vector<double>& p) {
     sheet.row_labels = sheet.column_labels;
     sheet.row_role = Role::key;
     GridView grid = make_grid(state, sheet, {ColorScale::diverging, false, std::move(masked)});
-    grid.title = fmt::format("∂a/∂s of row {}", gradients_look(state).row);
+    grid.title =
+        fmt::format("∂a/∂s of row “{}”", axis_label(state, Axis::query, gradients_look(state).row));
     grid.tooltip =
         fmt::format("J = {}: how each weight of this row changes per unit of each raw score. {}",
                     document.spec.softcap ? "(diag(a) − a aᵀ) · diag(factor · (1 − tanh²(S/cap)))"

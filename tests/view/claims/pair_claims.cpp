@@ -641,7 +641,7 @@ constexpr Claim kClaims[] = {
      [](const Match& match) { return match.state.document().spec.softcap.has_value(); }},
     {"not available: K is given, not computed from words",
      [](const Match& match) { return !match.state.document().inputs->projects(); }},
-    {"not available: this word is both query and key, so the score is not linear in it",
+    {"not available: this word is both query and key",
      [](const Match& match) {
          const Reach reach = reach_of(match.state);
          return reach.row == reach.column && match.state.document().inputs->x_kv.empty();
