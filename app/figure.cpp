@@ -154,7 +154,7 @@ class Stage {
         view::Actions asked;
         context_.begin_frame();
         {
-            const float least = is_paper(size_) ? kLeastLetters : ui::kLeastText * scale_;
+            const float least = is_paper(size_) ? kLeastLetters : ui::kLeastScript * scale_;
             ui::TypesettingPainter typeset(painter, least);
             ui::WindowClipPainter clipped(typeset);
             HeadingPainter canvas(clipped, is_paper(size_));

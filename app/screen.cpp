@@ -43,7 +43,7 @@ view::Actions Screen::build(const view::AppState& state) {
     view::Actions actions;
     ImGui::NewFrame();
     const auto scale = static_cast<float>(scale_);
-    ui::TypesettingPainter typeset(painter_, ui::kLeastText * scale);
+    ui::TypesettingPainter typeset(painter_, ui::kLeastScript * scale);
     const Spoken spoken(typeset);
     ui::draw_window(
         state, {fonts_, view::theme(state.theme), scale, spoken.painter, spoken.painter}, actions);

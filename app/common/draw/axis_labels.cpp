@@ -4,15 +4,15 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/measured.h"
+#include "app/common/draw/typeset.h"
 
 namespace attn::ui {
 namespace {
 
 // Design units.
 constexpr float kFlatHeight = 20.0F, kSpaciousPitch = 26.0F;
-constexpr float kBetween = 0.5F;        // two lines of words
-constexpr float kTightly = -0.6F;       // of the smallest: their line has air of its own
-constexpr float kSmallestText = 11.0F;  // no text is smaller
+constexpr float kBetween = 0.5F;   // two lines of words
+constexpr float kTightly = -0.6F;  // of the smallest: their line has air of its own
 
 constexpr float kLeastTurn = 45.0F;  // degrees
 constexpr float kMostTurn = 90.0F;
@@ -24,11 +24,11 @@ constexpr std::size_t kLongestTight = 11;
 view::Font font_of(const AxisLabels& labels, const Frame& frame) {
     if (labels.pitch >= frame.px(kSpaciousPitch)) return frame.fonts.body;
     const bool tight = labels.pitch < frame.fonts.small.px + frame.px(kBetween);
-    return tight ? view::Font{Face::sans, frame.px(kSmallestText)} : view::Font(frame.fonts.small);
+    return tight ? view::Font{Face::sans, frame.px(kLeastText)} : view::Font(frame.fonts.small);
 }
 
 bool is_tight(const AxisLabels& labels, const Frame& frame) {
-    return font_of(labels, frame).px <= frame.px(kSmallestText);
+    return font_of(labels, frame).px <= frame.px(kLeastText);
 }
 
 std::string shown(const AxisLabels& labels, const Frame& frame, Index n) {

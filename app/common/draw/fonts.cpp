@@ -2,6 +2,7 @@
 
 #include "app/common/draw/built_fonts.h"
 #include "app/common/draw/imgui_compat.h"
+#include "app/common/draw/typeset.h"
 #include "app/fonts/fonts.h"
 
 namespace attn::ui {
@@ -35,7 +36,7 @@ constexpr ImWchar kSigns[] = {0x0020, 0x007E, 0x00B1, 0x00B1, 0x00B7, 0x00B7, 0x
 constexpr ImWchar kReplacement[] = {0xFFFD, 0xFFFD, 0};
 
 // Design units at scale 1.
-constexpr float kSmall = 12.0F, kBody = 14.0F, kMediumDigits = 16.0F, kTitle = 20.0F,
+constexpr float kSmall = kLeastText, kBody = 14.0F, kMediumDigits = 16.0F, kTitle = 20.0F,
                 kHeadline = 23.3F /* 20 an em */, kValue = 28.0F;
 constexpr std::array kFormulas{14.4F, 16.0F, 20.0F, 28.0F};  // the first: scripts of the third
 

@@ -15,7 +15,7 @@ struct Font : view::Font {
 };
 
 /// Inter for words, JetBrains Mono for numbers and STIX for mathematics, where this machine has them;
-/// DejaVu lends what they lack, and stands in for them. 12, 14, 16, 20 and 28 at scale 1.
+/// DejaVu lends what they lack, and stands in for them. 12.8, 14, 16, 20 and 28 at scale 1.
 struct Fonts {
     Font small, body, title;  // words
     Font strong;              // body size, bold: symbols, headings

@@ -1,12 +1,12 @@
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/measured.h"
+#include "app/common/draw/typeset.h"
 #include "app/common/format.h"
 
 namespace attn::ui {
 namespace {
 
-constexpr float kSmallestDigits = 11.0F;  // design units: no text is smaller
-constexpr float kFewDecimals = 44.0F;     // narrower cells show two decimals
+constexpr float kFewDecimals = 44.0F;  // narrower cells show two decimals
 constexpr Index kFew = 5;
 constexpr Index kLargestOfRow = 3;  // shown where not all numbers are
 constexpr int kUsualChars = 6;      // "−0.603": large figures are of one size in all matrices
@@ -88,7 +88,7 @@ NumberSetting measure(const GridView& grid, const Spelling& spelling) {
     return setting;
 }
 
-view::Font smallest_digits(const Frame& frame) { return {Face::mono, frame.px(kSmallestDigits)}; }
+view::Font smallest_digits(const Frame& frame) { return {Face::mono, frame.px(kLeastText)}; }
 
 bool try_font(NumberSetting& setting, const Frame& frame, const view::Font& font, ImVec2 cell,
               float gap, int least_chars) {
@@ -288,8 +288,7 @@ std::vector<Index> largest_of_row(const GridView& grid, Index row) {
 std::vector<std::string> lone_numbers(const GridCanvas& canvas) {
     const GridView& grid = canvas.grid;
     std::vector<std::string> texts(grid.cells.size());
-    if (canvas.place.cell.y < canvas.frame.px(kSmallestDigits) || !grid.legend.empty())
-        return texts;
+    if (canvas.place.cell.y < canvas.frame.px(kLeastText) || !grid.legend.empty()) return texts;
     const bool aside = grid.slot == Slot::left;
     const bool pairs =
         !aside && grid.rows > 1 && grid.row_role == Role::query && grid.column_role == Role::key;
@@ -325,7 +324,7 @@ void draw_bars(const GridCanvas& canvas, double arrived) {
                             [&] { return cell_description(canvas.grid, 0, column); });
         const ImVec2 low = canvas.corner(0, column);
         const float bottom = low.y + canvas.place.cell.y;
-        const float above = frame.px(kSmallestDigits + 4);
+        const float above = frame.px(kLeastText + 4);
         const bool numbered = canvas.place.cell.y >= 2 * above;
         const float space = canvas.place.cell.y - (numbered ? above : 0.0F);
         const auto share =
@@ -345,7 +344,7 @@ void draw_bars(const GridCanvas& canvas, double arrived) {
     const ImVec2 origin = canvas.place.origin;
     frame.painter.line({origin.x, canvas.end().y}, canvas.end(), frame.theme.muted, frame.px(1));
     const view::Font font = smallest_digits(frame);
-    const float above = frame.px(kSmallestDigits + 4);
+    const float above = frame.px(kLeastText + 4);
     if (canvas.place.cell.y < 2 * above) return;
     const float top = origin.y + above;
     frame.painter.line({origin.x, top}, {canvas.end().x, top}, frame.theme.line, frame.px(1));

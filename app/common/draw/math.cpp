@@ -2,17 +2,14 @@
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/items.h"
+#include "app/common/draw/typeset.h"
 #include "app/common/glossary.h"
 
 namespace attn::ui {
 namespace {
 
-// Design units.
-constexpr float kMathLeast = 11.0F;  // of a script
-constexpr float kLeastFormula = 12.0F;
-
 std::optional<MathBox> math_of(const Frame& frame, const std::string& tex, float units) {
-    auto box = lay_out_math(tex, {frame.px(units), frame.px(kMathLeast)}, frame.painter);
+    auto box = lay_out_math(tex, {frame.px(units), frame.px(kLeastScript)}, frame.painter);
     if (!box || box->width <= 0.0F) return std::nullopt;
     return std::move(*box);
 }
@@ -24,7 +21,7 @@ std::optional<MathBox> fitted_math(const Frame& frame, const std::string& tex, f
     auto box = math_of(frame, tex, units);
     if (!box || box->width <= width) return box;
     const float smaller = units * std::max(width, 0.0F) / box->width;
-    return math_of(frame, tex, std::max(kLeastFormula, std::floor(smaller)));
+    return math_of(frame, tex, std::max(kLeastText, std::floor(smaller)));
 }
 
 std::optional<OperandId> draw_formula(const Frame& frame, const MathBox& box, ImVec2 baseline) {

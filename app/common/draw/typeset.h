@@ -4,7 +4,9 @@
 
 namespace attn::ui {
 
-inline constexpr float kLeastText = 11.0F;  // design units: no text is smaller
+// Design units. No text is smaller, and no script of its mathematics.
+inline constexpr float kLeastText = 12.8F;  // 11 an em
+inline constexpr float kLeastScript = 11.0F;
 
 /// Sets the mathematics that stands in a line of words: the index of "W_Q", "d_k" or "max_j a_j", and the bar of "√d_k".
 /// Names such as "mha_forward" stay as they are.

@@ -7,6 +7,7 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/items.h"
+#include "app/common/draw/typeset.h"
 #include "app/common/math.h"
 #include "app/workspaces/exercises/actions.h"
 
@@ -17,17 +18,16 @@ using Card = view::ExercisesView::Card;
 
 // Design units.
 constexpr float kLeastWidth = 236.0F, kLeastHeight = 60.0F, kCardGap = 16.0F, kCardPad = 14.0F,
-                kDot = 4.0F, kDotStep = 15.0F, kLine = 22.0F, kTall = 112.0F, kFormula = 30.0F,
-                kLeastFormula = 12.0F;
+                kDot = 4.0F, kDotStep = 15.0F, kLine = 22.0F, kTall = 112.0F, kFormula = 30.0F;
 constexpr int kMostColumns = 5;
 
 Result<view::MathBox> set_formula(const std::string& tex, float px, const Frame& frame) {
-    return view::lay_out_math(tex, {px, std::min(px, frame.px(kLeastFormula))}, frame.painter);
+    return view::lay_out_math(tex, {px, std::min(px, frame.px(kLeastText))}, frame.painter);
 }
 
 /// The largest size at which it has room; 0 where it could not be read.
 float formula_size(const std::string& tex, const Box& box, const Frame& frame) {
-    for (float px = frame.px(kFormula); px >= frame.px(kLeastFormula); px *= 0.9F) {
+    for (float px = frame.px(kFormula); px >= frame.px(kLeastText); px *= 0.9F) {
         const auto math = set_formula(tex, px, frame);
         if (math && math->width <= box.size().x && math->ascent + math->descent <= box.size().y)
             return px;

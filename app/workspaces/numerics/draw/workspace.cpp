@@ -154,8 +154,11 @@ void draw_head(const NumericsCellView& cell, const NumericsFormatRow& format, co
     const float middle = at.low.y + frame.px(kTableRow);
     const float width = at.size().x;
     const bool wide = frame.text_width(frame.fonts.strong, format.title) <= width;
+    std::string title = format.title;
+    if (frame.text_width(frame.fonts.small, title) > width && title.starts_with("fp"))
+        title.erase(1, 1);  // "f64"
     draw_text_in(frame, wide ? frame.fonts.strong : frame.fonts.small, at.low, {at.high.x, middle},
-                 Align::left, theme.role(format.role), format.title);
+                 Align::left, theme.role(format.role), title);
     std::string text = "● " + cell.text;
     if (frame.text_width(frame.fonts.body, text) > width) text = text.substr(0, text.find(" ulp"));
     const Font& font =

@@ -183,6 +183,7 @@ void draw_top_title(const Cross& cross, const Placed& one) {
         draw_row_labels(cross.canvas(one), place.origin.x);
         right -= frame.px(24);
     }
+    if (grid.as_bars) right -= frame.px(24);  // the end of their axis stands there
     const float left = cross.origin.x;
     const std::string title = fit_text(frame, font, grid.title, right - left);
     draw_text_in(frame, font, {left, head}, {right, bottom}, Align::right,

@@ -9,6 +9,7 @@
 #include "app/common/draw/items.h"
 #include "app/common/draw/math.h"
 #include "app/common/draw/measured.h"
+#include "app/common/draw/typeset.h"
 #include "app/workspaces/step/draw/canvas.h"
 
 namespace attn::ui {
@@ -23,7 +24,6 @@ constexpr float kLowHeight = 46.0F;  // without the sentence, which the bottom l
 // In the lowest windows one line.
 constexpr float kLowestHeight = 30.0F;
 constexpr float kLowestBaseline = 18.0F;
-constexpr float kLowestFormula = 12.0F;
 constexpr float kLowestHeadline = 18.6F;  // 16 an em
 constexpr float kHeadingGap = 24.0F;      // between title, formula and badge
 constexpr float kLeastTitle = 120.0F;     // of a title that is cut for its formula
@@ -117,7 +117,7 @@ std::optional<OperandId> draw_title_line(const StepView& view, const Frame& fram
     const float gap = frame.px(kHeadingGap);
     const float title = frame.text_width(headline_font(frame), view.title);
     const float space = line.right - line.low.x - gap - std::max(title, frame.px(kLeastTitle));
-    const float size = is_lower_than(kLowestWindow, frame) ? kLowestFormula : kFormula;
+    const float size = is_lower_than(kLowestWindow, frame) ? kLeastText : kFormula;
     const auto formula = fitted_math(frame, view.tex, size, space);
     line.taken = draw_title(view, frame, line, formula ? formula->width + gap : 0.0F);
     if (!formula) return std::nullopt;
@@ -151,8 +151,6 @@ bool draw_muted_line(const StepView& view, const Frame& frame, const TitleLine& 
 constexpr float kChevron = 20.0F;  // between two items
 constexpr float kLeastChevron = 8.0F;
 constexpr float kWideRibbon = 1400.0F;
-constexpr float kSmallLabel = 12.0F;
-constexpr float kSmallestLabel = 11.0F;
 constexpr float kItemPad = 4.0F;
 constexpr float kMarkRadius = 3.5F,
                 kAboveLabel = 5.0F;  // ● or ○: it takes no room, so that nothing moves
@@ -185,8 +183,8 @@ RibbonSetting set_items(const std::vector<RibbonItem>& items, float space, const
     const bool close = items.front().place && space < frame.px(kWideRibbon);
     for (const auto& [px, gap] : {std::pair{font.px, frame.px(close ? kLeastChevron : kChevron)},
                                   {font.px, frame.px(kLeastChevron)},
-                                  {frame.px(kSmallLabel), frame.px(kLeastChevron)},
-                                  {frame.px(kSmallestLabel), frame.px(2)}}) {
+                                  {frame.px(kLeastText), frame.px(kLeastChevron)},
+                                  {frame.px(kLeastText), frame.px(2)}}) {
         font.px = px;
         setting = set_in(items, font, gap, frame);
         if (setting.whole() <= space) return setting;
