@@ -8,8 +8,10 @@ namespace {
 using view::Point;
 using Quad = std::array<Point, 4>;
 
-constexpr double kLeastText = 11.0;  // design units
-constexpr float kHair = 1.5F;        // design units: rounding is no cut
+// Design units.
+constexpr double kLeastText = 12.8;    // 11 an em
+constexpr double kLeastScript = 11.0;  // "Q" of W_Q
+constexpr float kHair = 1.5F;          // rounding is no cut
 // Of a line's height: what has no ink above capitals and beneath the base line.
 constexpr float kAirAbove = 0.22F;
 constexpr float kAirBeneath = 0.2F;
@@ -41,6 +43,15 @@ bool has_gap(const Quad& a, const Quad& b) {
         if (std::ranges::all_of(b, [&](Point p) { return across(p) >= 0.0F; })) return true;
     }
     return false;
+}
+
+/// Of a formula, or the index of a word: "Q", "max", " if ".
+bool is_script(const TextLine& text) {
+    const bool formula =
+        text.font.face == view::Face::italic || text.font.face == view::Face::roman;
+    return formula || (text.text.size() <= 4 && std::ranges::all_of(text.text, [](char c) {
+                           return c == ' ' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+                       }));
 }
 
 bool is_seen(const TextLine& text) {
@@ -131,7 +142,7 @@ std::vector<Fault> faults_of_text(const Log& log, const Rect& window, double sca
     std::vector<Fault> faults;
     const std::vector<TextLine> seen = seen_of(log);
     for (const TextLine& text : seen) {
-        if (text.font.px < kLeastText * scale - 0.01)
+        if (text.font.px < (is_script(text) ? kLeastScript : kLeastText) * scale - 0.01)
             faults.push_back({Fault::Kind::small,
                               fmt::format("{:.1f} px: {}", text.font.px / scale, where(text))});
         if (const std::string cut = what_is_cut(text, window, kHair * static_cast<float>(scale));

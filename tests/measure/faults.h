@@ -26,7 +26,7 @@ struct Fault {
 };
 const char* name_of(Fault::Kind kind);
 
-/// Words under 11 px x scale; words over words; words that leave the window, or what it cuts them to (up and
+/// Words under 11 px an em x scale; words over words; words that leave the window, or what it cuts them to (up and
 /// down may be scrolled).
 std::vector<Fault> faults_of_text(const Log& log, const Rect& window, double scale);
 

@@ -16,6 +16,8 @@ using Kind = ui::Measuring::Kind;
 constexpr double kBar = 48.0, kBottom = 32.0;
 constexpr float kFreeSpace = 24.0F;  // beside a text that is cut short
 constexpr double kLeastContrast = 4.5;
+constexpr float kTile = 8.0F, kMargin = 24.0F;  // of what is not empty
+constexpr double kBackground = 0.6;             // of the canvas: a larger fill is behind it
 
 Point middle(const Rect& at) { return {(at.low.x + at.high.x) / 2, (at.low.y + at.high.y) / 2}; }
 
@@ -78,6 +80,52 @@ void find_hero(const Log& log, const Looking& at, Measures& measures) {
         measures.hero_area = share;
         measures.hero_height = each.height() / canvas;
     }
+}
+
+// ---- empty space
+
+/// Between the rail and the inspector, or the window's edge; between bar and bottom line.
+Rect canvas_of(const std::vector<TextLine>& seen, const Looking& at) {
+    const auto scale = static_cast<float>(at.scale);
+    Rect canvas{{at.window.low.x, at.window.low.y + static_cast<float>(kBar) * scale},
+                {at.window.high.x, at.window.high.y - static_cast<float>(kBottom) * scale}};
+    for (const TextLine& text : seen) {
+        if (text.window == "rail") canvas.low.x = std::max(canvas.low.x, text.bounds().high.x);
+        if (text.window == "inspector")
+            canvas.high.x = std::min(canvas.high.x, text.bounds().low.x);
+    }
+    return canvas;
+}
+
+double empty_share(const Log& log, const std::vector<TextLine>& seen, const Looking& at) {
+    const Rect canvas = canvas_of(seen, at);
+    std::vector<Rect> drawn;
+    for (const TextLine& text : seen) drawn.push_back(text.bounds());
+    for (const Mark& mark : log.marks) drawn.push_back(shared_part(mark.at, mark.clip));
+    for (const Shown& shown : log.pictures) drawn.push_back(shared_part(shown.at, shown.clip));
+    for (const RecordedRect& recorded : log.rects) drawn.push_back(recorded.at);
+    const auto scale = static_cast<float>(at.scale);
+    const float tile = kTile * scale, margin = kMargin * scale;
+    const auto across = static_cast<int>(canvas.width() / tile);
+    const auto down = static_cast<int>(canvas.height() / tile);
+    std::vector<bool> filled(static_cast<std::size_t>(std::max(across * down, 0)), false);
+    for (const Rect& each : drawn) {
+        const Rect near = shared_part({{each.low.x - margin, each.low.y - margin},
+                                       {each.high.x + margin, each.high.y + margin}},
+                                      canvas);
+        if (near.is_empty() || area_of(shared_part(each, canvas)) > kBackground * area_of(canvas))
+            continue;
+        const auto tile_of = [&](float from, float low, int count) {
+            return std::clamp(static_cast<int>((from - low) / tile), 0, count - 1);
+        };
+        for (int y = tile_of(near.low.y, canvas.low.y, down);
+             y <= tile_of(near.high.y, canvas.low.y, down); ++y)
+            for (int x = tile_of(near.low.x, canvas.low.x, across);
+                 x <= tile_of(near.high.x, canvas.low.x, across); ++x)
+                filled[static_cast<std::size_t>(y * across + x)] = true;
+    }
+    return static_cast<double>(std::ranges::count(filled, false)) /
+           static_cast<double>(std::max<std::size_t>(filled.size(), 1));
 }
 
 // ---- contrast
@@ -169,6 +217,7 @@ Measures measured(const Log& log, const Looking& at) {
     measures.faults = faults_of_text(log, at.window, at.scale);
     find_hero(log, at, measures);
     const std::vector<TextLine> seen = seen_of(log);
+    measures.empty = empty_share(log, seen, at);
     for (const TextLine& text : seen) {
         measures.least_text = std::min(measures.least_text, text.font.px / at.scale);
         if (!is_in_grid(text, log, at.tokens)) count(text, measures);

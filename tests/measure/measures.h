@@ -12,6 +12,7 @@ namespace attn::test {
 struct Measures {
     double hero_height = 0.0;  // of the largest picture, of the height between bar and bottom line
     double hero_area = 0.0;    // of the window
+    double empty = 0.0;        // of the canvas: farther than a margin from all that is drawn
     Index word_count = 0;      // outside grids, of which `rail` are names of workspaces
     Index numbers = 0;         // outside grids
     Index rail = 0;

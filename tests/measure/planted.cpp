@@ -51,7 +51,8 @@ bool finds_planted(std::ostream& out) {
     ask("faults", clean.faults.empty());
     ask("words", clean.word_count == 2 && clean.numbers == 2);
     ask("the largest picture", clean.hero_height == 0.5 && clean.hero_area > 0.1);
-    finds(Fault::Kind::small, {text("tiny", 20, 20, 10.0F)});
+    ask("empty", clean.empty > 0.3 && clean.empty < 0.9);
+    finds(Fault::Kind::small, {text("tiny", 20, 20, 12.0F)});
     finds(Fault::Kind::faint, {text("faint", 20, 20, 14.0F, kGrey)});
     finds(Fault::Kind::overlap, {text("one", 20, 20), text("other", 30, 22)});
     finds(Fault::Kind::cut, {text("beyond the edge", 760, 20)});

@@ -30,7 +30,7 @@ float scale_of(const AppState& state, Index height) {
 /// One frame, noted. Fields draw themselves (`still`), so that all words are in the log.
 Log draw(const AppState& state, const ui::Fonts& fonts, const ui::Texture& texture, float scale) {
     ui::ImguiPainter screen(fonts, texture);
-    ui::TypesettingPainter typeset(screen, ui::kLeastText * scale);
+    ui::TypesettingPainter typeset(screen, ui::kLeastScript * scale);
     Tracer tracer(typeset);
     view::Actions unused;
     ui::draw_window(state, {fonts, view::theme(state.theme), scale, tracer, tracer, true}, unused);
