@@ -140,8 +140,19 @@ void ImguiPainter::line(Point from, Point to, Color color, float thickness) {
 }
 
 void ImguiPainter::polyline(std::span<const Point> points, Color color, float thickness) {
+    // At an acute angle AddPolyline draws a splinter: there a new line begins.
     const std::vector<ImVec2> path = vecs(points);
-    list().AddPolyline(path.data(), static_cast<int>(path.size()), to_u32(color), 0, thickness);
+    const auto turns_back = [&](std::size_t n) {
+        const ImVec2 a{path[n].x - path[n - 1].x, path[n].y - path[n - 1].y};
+        const ImVec2 b{path[n + 1].x - path[n].x, path[n + 1].y - path[n].y};
+        return a.x * b.x + a.y * b.y < 0.0F;
+    };
+    for (std::size_t from = 0, to = 1; to < path.size(); ++to) {
+        if (to + 1 < path.size() && !turns_back(to)) continue;
+        list().AddPolyline(path.data() + from, static_cast<int>(to - from + 1), to_u32(color), 0,
+                           thickness);
+        from = to;
+    }
 }
 
 void ImguiPainter::polygon(std::span<const Point> corners, Color fill) {
