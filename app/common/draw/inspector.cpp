@@ -290,8 +290,11 @@ void draw_label(const Placed& at, float y, const std::string& label, Color color
     const float low = at.left + at.frame.px(kInset);
     const float space = at.start(0) - at.frame.px(kSpace8) - low;
     const Font& font = at.frame.fonts.small;
-    const bool fits = at.frame.text_width(font, label) <= space;
-    const std::string shown = fits ? label : middle_ellipsis(label, view::kMostNamed);
+    std::string shown = label;
+    for (std::size_t most = label.size(); most > view::kMostNamed; --most) {
+        if (at.frame.text_width(font, shown) <= space) break;
+        shown = middle_ellipsis(label, most - 1);
+    }
     draw_text_in(at.frame, font, {low, y}, {low + space, y + at.row()}, Align::left, color,
                  fit_text(at.frame, font, shown, space));
 }

@@ -186,7 +186,7 @@ InspectorView lines_page(const AppState& state) {
     InspectorTable table{"", "line", {{"without it", Role::output}}, {}, std::nullopt};
     for (const train::LineInfluence& each : found.lines) {
         const train::OwnLine& line = data->lines[each.line];
-        TableRow row{fmt::format("{} {}", line.number, shortened(line.typed)),
+        TableRow row{fmt::format("{} {}", line.number, line.typed),
                      {{percent_text(each.probability), Role::output, {}}}};
         row.bar = each.change(found.answer.probability);
         table.rows.push_back(std::move(row));

@@ -44,6 +44,10 @@ void draw_recorded(const LearnView& view, ControlBar& bar) {
     if (view.can_replay &&
         bar.button("replay", "Play again", {"Plays the recorded run from its first step", ""}))
         bar.out.push_back(PlayRecordedRun{});
+    if (!view.replaying &&
+        bar.button("own", "Your own sentences",
+                   {"Lines that you type, and a small model that learns them here", ""}))
+        bar.out.push_back(LoadExperiment{"lines"});
     if (view.replaying &&
         bar.button("pause recorded", "Pause", {"Stops at the shown step", "Key: Space"}))
         bar.out.push_back(ShowLearnStep{view.shown});
@@ -302,7 +306,8 @@ void draw_learn_lines(const LearnView& view, const AppState& state, const Frame&
     else if (lines.can_explain && button(frame, "explain", "Which lines caused it?",
                                          {"Trains again without each line", "Key: F"}))
         out.push_back(ExplainLearnAnswer{});
-    draw_inspector(view::learn_inspector(state), frame, out);
+    if (!lines.answer.empty() || view.sentence.empty())  // not of the sentence before
+        draw_inspector(view::learn_inspector(state), frame, out);
 }
 
 /// The step under the pointer; the newest at the right end.
