@@ -143,7 +143,7 @@ void add_tours(Commands& list, const AppState& state) {
     if (!look.on) return;
     const auto pages = static_cast<Index>(look.tour->pages.size());
     add("Next page of the tour", ctrl(Key::right), GoToTourPage{look.page + 1},
-        look.page + 1 < pages && tour_waits(state).empty());
+        look.page + 1 < pages);
     const TourPage& page = look.tour->pages[static_cast<std::size_t>(look.page)];
     for (std::size_t n = 0; n < page.choices.size(); ++n)
         add("Predict: " + page.choices[n], ctrl(digit_key(n)), Predict{static_cast<Index>(n)});

@@ -104,6 +104,9 @@ const TourPage& page_of(const TourLook& look) {
     return look.tour->pages[static_cast<std::size_t>(look.page)];
 }
 
+/// The answer was shown, not predicted.
+constexpr Index kNoPrediction = -1;
+
 bool is_predicted(const TourLook& look) { return look.chosen || page_of(look).question.empty(); }
 bool is_finished(const TourLook& look) {
     return is_predicted(look) && (look.done || page_of(look).ask.empty());
@@ -112,6 +115,7 @@ bool is_finished(const TourLook& look) {
 std::string verdict_of(const TourLook& look, const TourPage& page) {
     if (!look.chosen || !is_finished(look)) return "";
     const auto choice = [&](Index n) { return page.choices[n]; };
+    if (*look.chosen == kNoPrediction) return fmt::format("The answer: {}.", choice(page.answer));
     if (*look.chosen == page.answer) return fmt::format("Right: {}.", choice(page.answer));
     return fmt::format("Your prediction: \"{}\". Right: \"{}\".", choice(*look.chosen),
                        choice(page.answer));
@@ -140,6 +144,13 @@ void open_page(AppState& state, Index page) {
     look.chosen.reset();
     set_up(state, page_of(look).start);
     announce_page(state);
+}
+
+void predict(AppState& state, Index choice) {
+    TourLook& look = state.tour;
+    const bool first = !look.chosen;
+    look.chosen = choice;
+    if (first && !page_of(look).predicted.empty()) set_up(state, page_of(look).predicted);
 }
 
 }  // namespace
@@ -289,11 +300,11 @@ void carry_out(AppState& state, const StartTour& action) {
 
 void carry_out(AppState& state, const GoToTourPage& action) {
     if (!state.tour.on) return show_message(state, "No tour is open. Shift+F1 starts one.");
-    const std::string waits = tour_waits(state);
-    if (action.page > state.tour.page && !waits.empty())
-        return warn(state, waits + (is_predicted(state.tour) ? ", or press Ctrl+Enter to see it."
-                                                             : ": choose one of the answers."));
-    open_page(state, action.page);
+    TourLook& look = state.tour;
+    if (action.page <= look.page || is_finished(look)) return open_page(state, action.page);
+    if (!is_predicted(look)) return predict(state, kNoPrediction);
+    carry_out_lines(state, page_of(look).show);
+    look.done = true;  // also where the lines wait for a document
 }
 
 void carry_out(AppState& state, const Predict& action) {
@@ -304,9 +315,7 @@ void carry_out(AppState& state, const Predict& action) {
     if (look.chosen && is_finished(look))
         return show_message(state,
                             "The page already shows the answer. Go back a page to predict again.");
-    const bool first = !look.chosen;
-    look.chosen = action.choice;
-    if (first && !page_of(look).predicted.empty()) set_up(state, page_of(look).predicted);
+    predict(state, action.choice);
 }
 
 void carry_out(AppState& state, const ShowTourAction&) {

@@ -91,7 +91,7 @@ struct TourView {
     std::optional<Index> chosen;
     std::string verdict;  // on the prediction; "": nothing is known yet
     std::string reveal;   // "": not done yet
-    std::string waits;    // what has to be done before the next page; "": nothing
+    std::string waits;    // what the page asks for before its answer; "": nothing
     bool first = false, last = false;
 };
 /// nullopt: no tour is on.

@@ -336,7 +336,7 @@ TEST_CASE("a preset of an earlier version opens the model that replaces it") {
     CHECK(view::answer_place(state.document()));
 }
 
-TEST_CASE("the next page of a tour has its button from the start, and it says what it waits for") {
+TEST_CASE("Next of a tour never refuses: it shows the answer, then the next page") {
     view::AppState state = view::after(view::initial_state(), {view::StartTour{""}});
     Seen seen(state);
     CHECK(seen.has("1 of 20 · Predict first"));
@@ -344,7 +344,9 @@ TEST_CASE("the next page of a tour has its button from the start, and it says wh
     REQUIRE(last<view::GoToTourPage>(actions) != nullptr);
     view::acted(state, actions);
     CHECK(state.tour.page == 0);
-    CHECK(view::has(state.message.text, "Predict first"));
+    for (int n = 0; n < 2 && state.tour.page == 0; ++n)
+        view::acted(state, Seen(state).click("Next  →"));
+    CHECK(state.tour.page == 1);
 }
 
 TEST_CASE("presenting shows no doors") {

@@ -64,15 +64,11 @@ TEST_CASE("tour: every page asks for what is not there yet, and what it shows do
             CHECK_FALSE(tour->pages[page].question.empty());
             apply(state, ShowTourAction{});
             CHECK(!state.tour.done);
-            apply(state, GoToTourPage{static_cast<Index>(page) + 1});
-            CHECK(state.tour.page == static_cast<Index>(page));
             apply(state, Predict{tour->pages[page].answer});
             answer_with_models(state);
             CHECK(!state.tour.done);
             if (tour->pages[page].ask.empty()) continue;
             CHECK(build_tour_view(state)->waits == "Try it first");
-            apply(state, GoToTourPage{static_cast<Index>(page) + 1});
-            CHECK(state.tour.page == static_cast<Index>(page));
             apply(state, ShowTourAction{});
             answer_with_models(state);
             CHECK(state.tour.done);
@@ -81,6 +77,31 @@ TEST_CASE("tour: every page asks for what is not there yet, and what it shows do
             CHECK(!after->reveal.empty());
             CHECK_FALSE(has(after->reveal, "–"));
             CHECK(state.message.severity != Severity::error);
+        }
+    }
+}
+
+TEST_CASE("tour: Next shows the answer of every page, what it asks for, and goes on") {
+    for (const auto& tour : list_tours()) {
+        AppState state = initial_state();
+        apply(state, StartTour{tour->key});
+        for (Index page = 0; page + 1 < std::ssize(tour->pages); ++page) {
+            CAPTURE(page);
+            answer_with_models(state);
+            const bool task = !tour->pages[static_cast<std::size_t>(page)].ask.empty();
+            for (int n = 0; n < (task ? 2 : 1); ++n) {
+                REQUIRE(state.tour.page == page);
+                CHECK(build_tour_view(state)->reveal.empty());
+                apply(state, GoToTourPage{page + 1});
+                answer_with_models(state);
+            }
+            REQUIRE(state.tour.page == page);
+            const auto view = build_tour_view(state);
+            CHECK(view->verdict.starts_with("The answer: "));
+            CHECK(!view->reveal.empty());
+            CHECK_FALSE(has(view->reveal, "–"));
+            apply(state, GoToTourPage{page + 1});
+            CHECK(state.tour.page == page + 1);
         }
     }
 }

@@ -8,8 +8,7 @@ wait_for "the model" bash -c "grep -q document_ready '$journal'"
 does '"action":"predict","choice":1' press ctrl+2
 does '"action":"show_tour_action"' press ctrl+Return
 first_that '"action":"go_to_tour_page","page":1' press ctrl+Right ctrl+Right ctrl+Right ctrl+Right ctrl+Right
-# Next waits for the prediction and for what is asked. The prediction by mouse, the cell that is asked for by mouse.
-never '"action":"go_to_tour_page"' press ctrl+Right
+# The prediction by mouse, the cell that is asked for by mouse.
 first_that '"action":"predict"' click $(points 740 1200 40 760 860 20)
 does '"action":"step_by","steps":1' press Right
 first_that '"action":"select_cell","cell":{"tensor":"q","row":2' click $(points 300 900 60 300 640 60)

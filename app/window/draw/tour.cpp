@@ -69,8 +69,8 @@ void draw_asked(const TourView& tour, const Frame& frame, Actions& out) {
 void draw_buttons(const TourView& tour, Index page, const Frame& frame, Actions& out) {
     if (tour.last) {
         if (button(frame, "end", "Finish", {"Finish", "Ends the tour"})) out.push_back(EndTour{});
-    } else if (button(frame, "next", "Next  →", {"Next page", "Ctrl+→"})) {
-        out.push_back(GoToTourPage{page + 1});  // reports what is missing
+    } else if (button(frame, "next", "Next  →", {"Next page", "First shows the answer. Ctrl+→"})) {
+        out.push_back(GoToTourPage{page + 1});
     }
     if (!tour.ask.empty() && tour.reveal.empty() &&
         button(frame, "show", "Show me", {"Does it for you", "Ctrl+Enter"}))
