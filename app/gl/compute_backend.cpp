@@ -83,8 +83,12 @@ std::string ComputeBackend::renderer() const {
 
 std::optional<std::string> ComputeBackend::supports(const Call& call) const {
     constexpr Index kMostOffset = Index{1} << 28;
+    const Score score = call.spec().score;
+    const std::string_view made_of_rows = is_dot(score) ? info(score).key : "";
     std::string_view missing;
-    if (const auto found = features(call.spec(), call.inputs().params, {"query_offset"});
+    if (const auto found =
+            features(call.spec(), call.inputs().params,
+                     {"query_offset", "qk_norm", "rope", "scale q_and_k", made_of_rows});
         !found.empty())
         missing = found.front().key;
     else if (call.size().query_offset > kMostOffset)
@@ -102,8 +106,7 @@ Result<Trace> ComputeBackend::forward(const Call& call, StageSet keep,
     return worker_->run([&](Worker::Opened& opened) -> Result<Trace> {
         if (!opened) return tl::unexpected(opened.error());
         try {
-            return compute_forward(**opened, call.inputs(), call.spec(), call.size(), keep,
-                                   control);
+            return compute_forward(**opened, call, keep, control);
         } catch (const ComputeFailure& failure) {
             if (failure.fatal) opened = tl::unexpected(failure.error);
             return tl::unexpected(failure.error);

@@ -31,7 +31,8 @@ class ComputeBackend final : public Backend {
     std::optional<std::string> unavailable() const override;
     bool has_device() const override { return true; }
 
-    /// Plain dot products and masks of one run of keys a row, which are counted by index.
+    /// Dot products of rows that Q and K give (QK-norm, RoPE, cosine and general scores), and masks of one run of keys a row, which are
+    /// counted by index.
     std::optional<std::string> supports(const Call& call) const override;
     /// Fails when `control` was stopped; asked between dispatches.
     Result<Trace> forward(const Call& call, StageSet keep,

@@ -29,9 +29,9 @@ Buffer upload_rows(Device& device, std::string_view what, const Tensor& tensor);
 Tensor read_rows(const Buffer& buffer, const Shape& shape);
 
 /// Every stage in `keep`, and logsumexp, computed by `device`: by the fused kernel when no stage of query-key pairs is
-/// wanted, else by one kernel a stage, some rows at a time. Validated arguments. Edges as attend() in engine.h.
+/// wanted, else by one kernel a stage, some rows at a time. QK-norm, RoPE and the score's operands are rows of Q and K, so the
+/// processor makes them, as for the other backends. Edges as attend() in engine.h.
 /// Throws ComputeFailure, also when `control` was stopped.
-Trace compute_forward(Device& device, const Inputs& inputs, const AttentionSpec& spec,
-                      const Dimensions& size, StageSet keep, const RunControl& control);
+Trace compute_forward(Device& device, const Call& call, StageSet keep, const RunControl& control);
 
 }  // namespace attn::gl

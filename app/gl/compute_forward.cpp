@@ -24,24 +24,24 @@ constexpr Index kMostStagedKeys = 2'000'000;
 
 class Forward {
   public:
-    Forward(Device& device, const Inputs& in, const AttentionSpec& spec, const Dimensions& size,
-            StageSet keep, const RunControl& control)
+    Forward(Device& device, const Call& call, StageSet keep, const RunControl& control)
         : device_(device),
-          in_(in),
-          spec_(spec),
-          size_(size),
+          whole_(call),
+          in_(call.inputs()),
+          spec_(call.spec()),
+          size_(call.size()),
           keep_(keep),
           control_(control),
-          call_(describe_call(spec, size)),
-          padding_(upload_padding(device, spec.mask, size)),
-          custom_(upload_custom_mask(device, spec.mask)) {}
+          call_(describe_call(spec_, size_)),
+          padding_(upload_padding(device, spec_.mask, size_)),
+          custom_(upload_custom_mask(device, spec_.mask)) {}
 
     Trace run() {
         q_ = head_tensor(Stage::q, in_.q);
         k_ = head_tensor(Stage::k, in_.k);
         v_ = head_tensor(Stage::v, in_.v);
-        pairwise_ = spec_.mask.any() &&
-                    !all_finite((trace_[Stage::v].empty() ? in_.v : trace_[Stage::v]).values());
+        replace_operands();
+        pairwise_ = spec_.mask.any() && !all_finite(made_or(Stage::v, in_.v).values());
         context_ =
             device_.allocate("context", size_.batch * size_.heads * size_.tq * call_.v_stride);
         trace_.logsumexp = Tensor(Shape{size_.batch, size_.heads, size_.tq, 1});
@@ -78,6 +78,21 @@ class Forward {
         Buffer projected = project(stage);
         trace_[stage] = read_rows(projected, shape_of(stage));
         return projected;
+    }
+
+    const Tensor& made_or(Stage stage, const Tensor& given) const {
+        return trace_[stage].empty() ? given : trace_[stage];
+    }
+
+    /// The rows of Q and K whose dot products are the scores, where they are not Q and K themselves.
+    void replace_operands() {
+        const HeadTensors made{made_or(Stage::q, in_.q), made_or(Stage::k, in_.k),
+                               made_or(Stage::v, in_.v)};
+        const HeadTensors turned = normed_and_turned(whole_, made, trace_);
+        const Operands operands = make_operands(whole_, turned.q, turned.k);
+        const HeadTensors last = operands_of(turned, operands);
+        if (&last.q != &made.q) q_ = upload_rows(device_, info(Stage::q).symbol, last.q);
+        if (&last.k != &made.k) k_ = upload_rows(device_, info(Stage::k).symbol, last.k);
     }
 
     // Q = X W_Q + b_Q, K and V the same from X or X_kv
@@ -262,6 +277,7 @@ class Forward {
     }
 
     Device& device_;
+    const Call& whole_;
     const Inputs& in_;
     const AttentionSpec& spec_;
     const Dimensions& size_;
@@ -278,9 +294,8 @@ class Forward {
 
 }  // namespace
 
-Trace compute_forward(Device& device, const Inputs& inputs, const AttentionSpec& spec,
-                      const Dimensions& size, StageSet keep, const RunControl& control) {
-    return Forward(device, inputs, spec, size, keep, control).run();
+Trace compute_forward(Device& device, const Call& call, StageSet keep, const RunControl& control) {
+    return Forward(device, call, keep, control).run();
 }
 
 }  // namespace attn::gl

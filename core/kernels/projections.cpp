@@ -96,9 +96,13 @@ HeadTensors head_tensors(const Call& call, Trace& trace) {
     if (in.projects())
         for (const Stage stage : {Stage::q, Stage::k, Stage::v})
             trace[stage] = project(in, stage, stage_shape(stage, call.size(), call.spec()));
-    const Tensor* q = in.projects() ? &trace[Stage::q] : &in.q;
-    const Tensor* k = in.projects() ? &trace[Stage::k] : &in.k;
-    const Tensor& v = in.projects() ? trace[Stage::v] : in.v;
+    if (!in.projects()) return normed_and_turned(call, {in.q, in.k, in.v}, trace);
+    return normed_and_turned(call, {trace[Stage::q], trace[Stage::k], trace[Stage::v]}, trace);
+}
+
+HeadTensors normed_and_turned(const Call& call, const HeadTensors& made, Trace& trace) {
+    const Inputs& in = call.inputs();
+    const Tensor *q = &made.q, *k = &made.k;
     if (const auto epsilon = call.spec().qk_norm) {
         trace[Stage::q_norm] = normalise_rows(*q, in.params[Param::q_norm_weight], *epsilon);
         trace[Stage::k_norm] = normalise_rows(*k, in.params[Param::k_norm_weight], *epsilon);
@@ -109,7 +113,7 @@ HeadTensors head_tensors(const Call& call, Trace& trace) {
         trace[Stage::k_rot] = rotate(*rope, *k, Rotated::keys, 0);
         q = &trace[Stage::q_rot], k = &trace[Stage::k_rot];
     }
-    return {*q, *k, v};
+    return {*q, *k, made.v};
 }
 
 HeadTensors held_heads(const Call& call, const Trace& forward) {

@@ -19,6 +19,8 @@ struct HeadTensors {
 };
 /// The caller's own, or projected, normalised and turned into `trace`.
 HeadTensors head_tensors(const Call& call, Trace& trace);
+/// The same of q, k and v that are made already: normalised and turned into `trace`, or these themselves.
+HeadTensors normed_and_turned(const Call& call, const HeadTensors& made, Trace& trace);
 /// Those of a forward trace.
 HeadTensors held_heads(const Call& call, const Trace& forward);
 /// The operands of the scores' product beside V: what make_operands() made of q and k, or these themselves.

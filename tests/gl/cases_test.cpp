@@ -3,9 +3,13 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <cmath>
+#include <map>
+
 #include "core/call.h"
 #include "core/cast.h"
 #include "core/kernels/fused.h"
+#include "core/scores/score.h"
 #include "tests/gl/the_backend.h"
 #include "tests/support/cases.h"
 #include "tests/support/random.h"
@@ -32,6 +36,42 @@ std::string compare(const Case& one, const Backend& backend = the_backend()) {
     return {};
 }
 
+/// Of the largest value of an array, as in tests/backends/kinds_test.cpp: the bounds above know no rotated rows.
+constexpr double kOfLargest = 2e-5;
+
+std::string mismatch(const Tensor& got, const TensorD& expected, const std::string& what) {
+    if (got.shape() != expected.shape()) return what + " has another shape";
+    const double largest = largest_of(expected);
+    for (std::size_t n = 0; n < got.values().size(); ++n) {
+        const double value = got.values()[n], wanted = expected.values()[n];
+        if (value == wanted || (std::isnan(value) && std::isnan(wanted))) continue;
+        if (!(std::abs(value - wanted) <= kOfLargest * largest))
+            return fmt::format("{} entry {} is {}, expected {}", what, n, value, wanted);
+    }
+    return {};
+}
+
+/// Every stage, those of normalised and rotated rows too, and logsumexp.
+std::string compare_kind(const Case& one) {
+    const TraceD exact = attend_exact(cast<double>(one.inputs), one.spec).value();
+    for (const StageSet keep : {all_stages(), fused_stages()}) {
+        const auto trace = attend(one.inputs, one.spec, the_backend(), keep);
+        if (!trace) return trace.error().text();
+        for (const StageInfo& stage : stage_table()) {
+            if (!keep[index_of(stage.stage)]) continue;
+            if (std::string wrong = mismatch((*trace)[stage.stage], exact[stage.stage],
+                                             fmt::format("{} of {}", stage.key, one.name));
+                !wrong.empty())
+                return wrong;
+        }
+        if (std::string wrong =
+                mismatch(trace->logsumexp, exact.logsumexp, "logsumexp of " + one.name);
+            !wrong.empty())
+            return wrong;
+    }
+    return {};
+}
+
 Case given(std::string name, Index tq, Index tk, Index d_k, Index d_v) {
     return normal_case(std::move(name), {1, 1, tq, d_k}, {1, 1, tk, d_k}, d_v);
 }
@@ -40,6 +80,32 @@ Case given(std::string name, Index tq, Index tk, Index d_k, Index d_v) {
 
 TEST_CASE("every shader agrees with the exact result") {
     for (const Case& one : engine_cases(Sizes::odd)) CHECK(compare(one) == "");
+}
+
+TEST_CASE("QK-norm, RoPE and scores of other rows of Q and K agree with the exact result") {
+    std::map<std::string_view, int> computed;
+    for (const Case& one : kind_cases(Sizes::odd)) {
+        if (the_backend().supports(validate(one.inputs, one.spec).value())) continue;
+        CHECK(compare_kind(one) == "");
+        for (const Feature& feature : features(one.spec, one.inputs.params, {"query_offset"}))
+            ++computed[feature.key];
+    }
+    for (const std::string_view key : {"qk_norm", "rope", "scale q_and_k", "cosine", "general"}) {
+        CAPTURE(key);
+        CHECK(computed[key] >= 4);  // of each size
+    }
+    CHECK(computed.size() == 5);
+}
+
+TEST_CASE("the shaders refuse an option of each pair, by its name") {
+    Case one = given("refused", 3, 3, 2, 2);
+    one.spec.softcap = 1.0;
+    CHECK(the_backend().supports(validate(one.inputs, one.spec).value()) ==
+          "its shaders have no softcap; expected backend staged, fused or reference");
+    one.spec.softcap.reset();
+    one.spec.score = Score::student_t;
+    CHECK(the_backend().supports(validate(one.inputs, one.spec).value()) ==
+          "its shaders have no student_t; expected backend staged, fused or reference");
 }
 
 TEST_CASE(
@@ -57,7 +123,7 @@ TEST_CASE(
             CHECK(worst_error(got[Stage::context], expected) < 1e-5 * largest_of(expected));
         }
     }
-    CHECK(computed == 24);  // 6 rules, each of 4 sizes
+    CHECK(computed == 32);  // 8 rules, each of 4 sizes
 }
 
 TEST_CASE("huge logits agree within what rounding a score costs its exp") {
