@@ -168,6 +168,28 @@ class Analysis {
     double e_weight_ = 0.0;  // relative
 };
 
+/// With 0 in place of NaN and ∞.
+TensorD finite_part(TensorD tensor) {
+    for (double& value : tensor.values()) value = finite_or_zero(value);
+    return tensor;
+}
+
+TensorD squares_of(const TensorD& tensor) {
+    TensorD squares = finite_part(tensor);
+    for (double& value : squares.values()) value *= value;
+    return squares;
+}
+
+/// Σ x_c y_c. Four sums, so that one addition need not wait for the one before.
+double dot_of(std::span<const double> x, std::span<const double> y) {
+    double sums[4] = {};
+    const std::size_t whole = x.size() / 4 * 4;
+    for (std::size_t c = 0; c < whole; c += 4)
+        for (std::size_t n = 0; n < 4; ++n) sums[n] += x[c + n] * y[c + n];
+    for (std::size_t c = whole; c < x.size(); ++c) sums[0] += x[c] * y[c];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
 /// The Euclidean norm of each row, [B,H,T,1].
 TensorD row_norms(const TensorD& tensor) {
     const Shape shape = tensor.shape();
@@ -200,7 +222,10 @@ class EntryBounds {
           sum_keys_(errors.sum(subject.size.tk)),
           largest_(errors.bounds.stages),
           q_(row_norms(stages[stage_or_source(Stage::q_rot, subject.spec)])),
-          k_(row_norms(stages[stage_or_source(Stage::k_rot, subject.spec)])) {}
+          k_(row_norms(stages[stage_or_source(Stage::k_rot, subject.spec)])),
+          q_squares_(squares_of(stages[stage_or_source(Stage::q_rot, subject.spec)])),
+          k_squares_(squares_of(stages[stage_or_source(Stage::k_rot, subject.spec)])),
+          v_(finite_part(stages[Stage::v])) {}
 
     /// Into `bounds`, where a smaller number follows than that of the whole array.
     void tighten(Bounds& bounds) {
@@ -240,6 +265,7 @@ class EntryBounds {
         const double root = std::sqrt(static_cast<double>(n.d_k));
         const Stage q = stage_or_source(Stage::q_rot, subject_.spec);
         const Stage k = stage_or_source(Stage::k_rot, subject_.spec);
+        const auto q_squares = std::as_const(q_squares_).matrix(b, h).row(i);
         own_.resize(n.tk), shared_.resize(n.tk);
         const double scaled = std::pow(operand_factor(subject_.spec, n.d_k), 2);
         for (Index j = 0; j < n.tk; ++j) {
@@ -252,20 +278,11 @@ class EntryBounds {
                 (scaled == 1.0 ? 0.0 : 2.0 * u_ * norms);
             shared_[j] += factor_ * scaled * operands;
             const double products =
-                norm_of_products(t_[q].matrix(b, h).row(i), t_[k].matrix(b, g).row(j));
+                std::sqrt(dot_of(q_squares, std::as_const(k_squares_).matrix(b, g).row(j)));
             own_[j] = factor_ * u_ *
                       ((2.0 + root) * scaled * products +
                        root * std::abs(finite_or_zero(t_[Stage::scores](b, h, i, j))));
         }
-    }
-
-    static double norm_of_products(std::span<const double> q, std::span<const double> k) {
-        double sum = 0.0;
-        for (std::size_t c = 0; c < q.size(); ++c) {
-            const double each = finite_or_zero(q[c] * k[c]);
-            sum += each * each;
-        }
-        return std::sqrt(sum);
     }
 
     /// Of the numbers that a logit is added up from.
@@ -324,21 +341,24 @@ class EntryBounds {
         const Index g = h / (subject_.size.heads / subject_.size.kv_heads);
         const Stage last = stage_or_source(Stage::dropped, subject_.spec);
         const std::vector<double> mean = means(b, h, i);
-        std::vector<double> squares(entries.size());
+        std::vector<double> finite_mean(mean), squares(entries.size());
+        for (double& each : finite_mean) each = finite_or_zero(each);
+        double of_values = 0.0;  // Σ |ã_j| e_v, the same in every column
         for (Index j = 0; j < subject_.size.tk; ++j) {
             const double a = weight(b, h, i, j), retained = finite_or_zero(t_[last](b, h, i, j));
             if (a == 0.0 && retained == 0.0) continue;
+            const double own = own_[j], shared = shared_[j], sum = sum_keys_ * std::abs(retained);
+            const double* const v = std::as_const(v_).matrix(b, g).row(j).data();
+            of_values += std::abs(retained) * largest(Stage::v);
             for (std::size_t c = 0; c < entries.size(); ++c) {
-                const auto column = static_cast<Index>(c);
-                const double v = finite_or_zero(t_[Stage::v](b, g, j, column));
-                const double slope = std::abs(retained * v - a * finite_or_zero(mean[c]));
-                squares[c] += slope * slope * own_[j] * own_[j];
-                entries[c] += slope * shared_[j] + sum_keys_ * std::abs(retained * v) +
-                              std::abs(retained) * largest(Stage::v);
+                const double slope = std::abs(retained * v[c] - a * finite_mean[c]);
+                squares[c] += (slope * own) * (slope * own);
+                entries[c] += slope * shared + sum * std::abs(v[c]);
             }
         }
         for (std::size_t c = 0; c < entries.size(); ++c)
-            entries[c] += kSpread * std::sqrt(squares[c]) + std::numeric_limits<float>::min();
+            entries[c] +=
+                of_values + kSpread * std::sqrt(squares[c]) + std::numeric_limits<float>::min();
         pass_gate(b, h, i, mean, entries);
     }
 
@@ -372,7 +392,9 @@ class EntryBounds {
     double u_;
     double sum_keys_;
     std::array<Tolerance, kStageCount> largest_;
-    TensorD q_, k_;  // norms
+    TensorD q_, k_;                  // norms
+    TensorD q_squares_, k_squares_;  // of the entries
+    TensorD v_;                      // its finite entries
     std::vector<double> own_, shared_;
 };
 
@@ -448,7 +470,8 @@ Tolerance format_tolerance(const TensorD& expected, FloatFormat format) {
     return {4.0 * u * largest_finite(expected), u};
 }
 
-Bounds forward_bounds(const Subject& subject, const TraceD& stages, double roundoff) {
+Bounds forward_bounds(const Subject& subject, const TraceD& stages, double roundoff,
+                      BoundsDetail detail) {
     const auto& [in, spec, size, allowed, reference, serving, screen, gate] = subject;
     const double factor = std::abs(score_factor(spec, size.d_k));
     const double retained = 1.0 / (1.0 - spec.active_dropout());
@@ -469,6 +492,7 @@ Bounds forward_bounds(const Subject& subject, const TraceD& stages, double round
     analysis.mix(largest_finite(stages[Stage::v]), retained, std::max(1.0, largest_finite(gate)),
                  size.tk, in.params[Param::w_o], in.params[Param::b_o]);
     Bounds bounds = analysis.bounds;
+    if (detail == BoundsDetail::arrays) return bounds;
     EntryBounds(subject, stages, analysis, std::max(factor, grown), roundoff).tighten(bounds);
     return bounds;
 }

@@ -25,13 +25,17 @@ struct Bounds {
 
 inline constexpr double kFloatRoundoff = 0x1.0p-24;
 
+/// What the absolute part of context, output and logsumexp is of: whole arrays, which is cheap, or each entry, which is never more.
+enum class BoundsDetail : std::uint8_t { arrays, entries };
+
 /// First-order error analysis from sizes, the magnitudes of `stages` (the reference's, or those with a fault planted) and
 /// the unit roundoff. A sum of n terms may be off by roundoff · (2 + 2√n) times the sum of their magnitudes (Higham & Mary
 /// 2019, SIAM J. Sci. Comput. 41(5)); an error of e in a logit is a relative error of e in its exp; RoPE's angle at
-/// position p may be off by a few roundings of p. NaN and ∞ are left out of the magnitudes. Of context, output and logsumexp the
-/// absolute part is that of each entry.
+/// position p may be off by a few roundings of p. NaN and ∞ are left out of the magnitudes. With BoundsDetail::entries the absolute part
+/// of context, output and logsumexp is that of each entry: a sum over d_k + d_v numbers of each pair.
 Bounds forward_bounds(const Subject& subject, const TraceD& stages,
-                      double roundoff = kFloatRoundoff);
+                      double roundoff = kFloatRoundoff,
+                      BoundsDetail detail = BoundsDetail::entries);
 
 /// The same from stages alone, where the inputs are not known: what two programs may differ by. Widths that are not known
 /// count as 256.

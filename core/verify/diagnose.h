@@ -51,8 +51,8 @@ inline constexpr double kMuchSmaller = 10.0;
 /// Of faults that explain everything those are named that leave at most so many times the least error.
 inline constexpr double kAsLittle = 4.0;
 
-/// How the tolerance of each stage follows from what is expected of it.
-using BoundsOf = std::function<Bounds(const TraceD& expected)>;
+/// How the tolerance of each stage follows from what is expected of it. That of BoundsDetail::arrays is never smaller.
+using BoundsOf = std::function<Bounds(const TraceD& expected, BoundsDetail detail)>;
 
 /// Tries every row of the table on results that differ from the reference. Results that do not differ are not for it.
 /// Once `control` was stopped the rest of the table is not tried.

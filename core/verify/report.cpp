@@ -146,10 +146,20 @@ class Comparer {
             subject_->reference[stage] = {};
     }
 
-    /// What one side's results may be off by.
-    Bounds bounds_of(const TraceD& expected, const Side& side) const {
+    /// The most that one side's results may be off by. Those of the reference are computed once.
+    Bounds bounds_of(const TraceD& expected, const Side& side,
+                     BoundsDetail detail = BoundsDetail::entries) const {
         if (given_) return *given_;
-        Bounds made = subject_ ? forward_bounds(*subject_, expected) : bounds_of_stages(expected);
+        if (!subject_ || &expected != &subject_->reference || detail == BoundsDetail::arrays)
+            return new_bounds(expected, side, detail);
+        auto found = right_bounds_.find(&side);
+        if (found == right_bounds_.end())
+            found = right_bounds_.emplace(&side, new_bounds(expected, side, detail)).first;
+        return found->second;
+    }
+    Bounds new_bounds(const TraceD& expected, const Side& side, BoundsDetail detail) const {
+        Bounds made = subject_ ? forward_bounds(*subject_, expected, kFloatRoundoff, detail)
+                               : bounds_of_stages(expected);
         if (subject_ && subject_->serving && subject_->serving->weights_roundoff > 0.0)
             widen_by_weights(*subject_, expected, subject_->serving->weights_roundoff, made);
         if (side.formats.empty()) return made;
@@ -363,8 +373,11 @@ class Comparer {
             return made;
         }
         if (!same_shapes(file.results)) return made;
-        const BoundsOf bounds = [&](const TraceD& expected) { return bounds_of(expected, file); };
-        made.beyond = cells_beyond(file.results, subject_->reference, bounds(subject_->reference));
+        const BoundsOf bounds = [&](const TraceD& expected, BoundsDetail detail) {
+            return bounds_of(expected, file, detail);
+        };
+        made.beyond =
+            cells_beyond(file.results, subject_->reference, bounds_of(subject_->reference, file));
         if (!report_.equal && made.beyond > 0 && !too_large())
             made.diagnosis = diagnose(*subject_, file.results, bounds, control_);
         if (backward_) examine_gradients(file, made);
@@ -373,10 +386,10 @@ class Comparer {
 
     /// Where the forward pass is right, they are diagnosed.
     void examine_gradients(const Side& file, Examined& made) const {
-        const BoundsOf bounds = [&](const TraceD& expected) {
+        const BoundsOf bounds = [&](const TraceD& expected, BoundsDetail) {
             return gradient_bounds_of(file, expected);
         };
-        const Bounds right = bounds(backward_->reference);
+        const Bounds right = gradient_bounds_of(file, backward_->reference);
         Index beyond = 0;
         for (const Named& one : shared_gradients(file.gradients, backward_->reference)) {
             if (one.actual->shape() != one.expected->shape()) return;
@@ -428,9 +441,9 @@ class Comparer {
         return {};
     }
 
-    Bounds split_bounds(const TraceD& expected) const {
+    Bounds split_bounds(const TraceD& expected, BoundsDetail detail = BoundsDetail::entries) const {
         if (given_) return *given_;
-        Bounds made = forward_bounds(splits_->subject, expected);
+        Bounds made = forward_bounds(splits_->subject, expected, kFloatRoundoff, detail);
         if (subject_->serving->weights_roundoff > 0.0)
             widen_by_weights(splits_->subject, expected, subject_->serving->weights_roundoff, made);
         const std::optional<FloatFormat> format = actual().parts_format || actual().formats.empty()
@@ -459,12 +472,14 @@ class Comparer {
     }
 
     void examine_splits() {
-        const BoundsOf bounds = [&](const TraceD& expected) { return split_bounds(expected); };
+        const BoundsOf bounds = [&](const TraceD& expected, BoundsDetail detail) {
+            return split_bounds(expected, detail);
+        };
         Examined made;
         made.path = fmt::format("{}: splits", actual().path);
         made.has_reference = true;
         made.beyond = cells_beyond(splits_->results, splits_->subject.reference,
-                                   bounds(splits_->subject.reference));
+                                   split_bounds(splits_->subject.reference));
         if (made.beyond == 0) return;
         if (splits_->subject.allowed.count() <= kMostDiagnosedPairs)
             made.diagnosis = diagnose(splits_->subject, splits_->results, bounds, control_);
@@ -543,6 +558,7 @@ class Comparer {
     std::optional<SplitCall> splits_;
     std::optional<Backward> backward_;     // where gradients are compared with it
     std::map<FloatFormat, Bounds> short_;  // what an array of that format may be off by
+    mutable std::map<const Side*, Bounds> right_bounds_;  // of the reference, by side
     DiffReport report_;
 };
 

@@ -51,6 +51,31 @@ TEST_CASE("the tolerance grows with the roundoff, and with the logits") {
     CHECK(bound(kFloatRoundoff) > 5.0 * usual);
 }
 
+TEST_CASE("the tolerance of an entry is never more than that of its array, and mostly less") {
+    int less = 0, all = 0;
+    for (const auto& cases : {engine_cases(Sizes::small), kind_cases(Sizes::small)})
+        for (const Case& one : cases) {
+            CAPTURE(one.name);
+            const Subject subject = make_subject(cast<double>(one.inputs), one.spec).value();
+            const Bounds arrays = forward_bounds(subject, subject.reference, kFloatRoundoff,
+                                                 BoundsDetail::arrays);
+            const Bounds entries = forward_bounds(subject, subject.reference);
+            for (const std::string_view key : {"context", "output", "logsumexp"}) {
+                const Tolerance whole = arrays.of(key), each = entries.of(key);
+                CHECK_FALSE(whole.entries);
+                CHECK(each.absolute <= whole.absolute);
+                CHECK(each.relative == whole.relative);
+                if (!each.entries) continue;
+                for (const double entry : each.entries->values()) {
+                    CHECK(entry <= whole.absolute);
+                    ++all;
+                    less += entry < 0.5 * whole.absolute;
+                }
+            }
+        }
+    CHECK(less > all / 2);
+}
+
 TEST_CASE("a tolerance that is given is that of every array") {
     const Bounds bounds = uniform_bounds({0.5, 0.25});
     CHECK(bounds.of("weights").at(-2.0) == 1.0);

@@ -554,8 +554,11 @@ Trace only(const Trace& results, const std::vector<Stage>& stages) {
 void check_named(std::string_view key, const PlantedCase& made, const std::vector<Stage>& shown) {
     const Subject subject = make_subject(cast<double>(made.in), made.spec).value();
     const Results results = only(made.results, shown);
-    const BoundsOf bounds = [&](const TraceD& stages) { return forward_bounds(subject, stages); };
-    REQUIRE(cells_beyond(results, subject.reference, bounds(subject.reference)) > 0);
+    const BoundsOf bounds = [&](const TraceD& stages, BoundsDetail detail) {
+        return forward_bounds(subject, stages, kFloatRoundoff, detail);
+    };
+    REQUIRE(cells_beyond(results, subject.reference,
+                         bounds(subject.reference, BoundsDetail::entries)) > 0);
     const Diagnosis diagnosis = diagnose(subject, results, bounds);
     Keys named;
     std::string text;
