@@ -12,6 +12,7 @@
 #include "core/dimensions.h"
 #include "core/entries.h"
 #include "core/masks.h"
+#include "core/softmax.h"
 
 namespace attn {
 namespace {
@@ -31,6 +32,10 @@ constexpr std::array<KeyRuleInfo, kKeyRuleCount> kKeyRules{{
     {KeyRule::pooled_blocks, "pooled-blocks", "blocks by pooled keys",
      "the query's own block and the k/block - 1 others with the largest q · mean of their keys",
      "MoBA: Lu et al. 2025, arXiv:2502.13189"},
+    {KeyRule::nsa, "nsa", "blocks by compressed weights + window",
+     "the latest r = min(recent, k) keys, the query's own block and the (k - r)/block - 1 others "
+     "with the largest weight of their mean key",
+     "NSA: Yuan et al. 2025, arXiv:2502.11089"},
     {KeyRule::indexer, "indexer", "indexer", "the k keys with the largest indexer score",
      "DSA: DeepSeek-V3.2-Exp 2025"},
 }};
@@ -164,6 +169,26 @@ KeySet pooled_blocks(const HeadScores& head, const KeyBudget& budget) {
     return set;
 }
 
+/// ⌊(k − r) / block⌋ blocks, the own one in any case, and r keys to each side of p_i.
+KeySet compressed_blocks(const HeadScores& head, const KeyBudget& budget) {
+    const Index recent = std::min(budget.recent, budget.keys);
+    const Index count = std::max<Index>((budget.keys - recent) / budget.block, 1);
+    KeySet set(head.allowed.size());
+    for (Index i = 0; i < head.scaled.rows; ++i) {
+        end_if_stopped();
+        const Index position = i + head.offset;
+        const CompressedRow row =
+            compressed_row(head.scaled.row(i),
+                           head.allowed.subspan(at(head, i, 0), head.scaled.columns), budget.block);
+        const auto blocks = selected_blocks(row, row.weights, position, budget.block, count);
+        for (const Index j : allowed_keys(head, i))
+            if (std::abs(position - j) < recent ||
+                std::ranges::binary_search(blocks, j / budget.block))
+                set[at(head, i, j)] = 1;
+    }
+    return set;
+}
+
 /// Whether no query may attend to a key after its position.
 bool looks_back(const HeadScores& head) {
     for (Index i = 0; i < head.logits.rows; ++i)
@@ -234,7 +259,8 @@ std::optional<KeyRule> find_key_rule(std::string_view key) {
 Result<KeySet> select_keys(KeyRule rule, const KeyBudget& budget, const HeadScores& head) {
     for (const auto& [name, value, least] : {std::tuple{"k", budget.keys, Index{1}},
                                              {"block", budget.block, Index{1}},
-                                             {"sinks", budget.sinks, Index{0}}})
+                                             {"sinks", budget.sinks, Index{0}},
+                                             {"recent", budget.recent, Index{0}}})
         if (value < least)
             return unexpected_value(name, std::to_string(value), fmt::format("{} or more", least));
     switch (rule) {
@@ -248,11 +274,42 @@ Result<KeySet> select_keys(KeyRule rule, const KeyBudget& budget, const HeadScor
                 "heavy hitters need a causal mask: here a query may attend to keys after it");
         case KeyRule::pooled_blocks:
             return pooled_blocks(head, budget);
+        case KeyRule::nsa:
+            return compressed_blocks(head, budget);
         case KeyRule::indexer:
             break;
     }
     if (head.indexer.rows > 0) return largest_keys(head, budget.keys, head.indexer);
     return bad_input("the rule indexer needs indexer scores, and there are none");
+}
+
+CompressedRow compressed_row(std::span<const double> scaled, std::span<const std::uint8_t> allowed,
+                             Index block) {
+    const Index keys = std::ssize(scaled);
+    CompressedRow row;
+    row.logits.assign(static_cast<std::size_t>((keys + block - 1) / block), kNever);
+    row.weights.assign(row.logits.size(), 0.0);
+    for (Index n = 0; n < keys / block; ++n) {
+        const auto of_block = [&](auto values) { return values.subspan(n * block, block); };
+        if (std::ranges::count(of_block(allowed), std::uint8_t{0}) > 0) continue;
+        double sum = 0.0;
+        for (const double logit : of_block(scaled)) sum += logit;
+        row.logits[n] = sum / static_cast<double>(block);
+    }
+    softmax_row(row.logits, row.weights, EmptyRows::zero);
+    return row;
+}
+
+std::vector<Index> selected_blocks(const CompressedRow& row, std::span<const double> weights,
+                                   Index position, Index block, Index count) {
+    const Index own = position < 0 ? -1 : position / block;
+    std::vector<Index> blocks;
+    for (Index n = 0; n < std::ssize(row.logits); ++n)
+        if (n != own && row.logits[n] != kNever) blocks.push_back(n);
+    keep_largest(blocks, count - 1, [&](Index n) { return weights[n]; });
+    blocks.push_back(own);
+    std::ranges::sort(blocks);
+    return blocks;
 }
 
 SetError measure_set(const HeadScores& head, std::span<const std::uint8_t> set,

@@ -17,8 +17,15 @@ struct Dimensions;
 // A exact weights of one head [Tq,Tk], O = A V; i query, j key, p_i = i + offset the position of query i.
 
 /// Rules that make the sets of one head from its scores.
-enum class KeyRule : std::uint8_t { top_k, sink_window, heavy_hitters, pooled_blocks, indexer };
-inline constexpr std::size_t kKeyRuleCount = 5;
+enum class KeyRule : std::uint8_t {
+    top_k,
+    sink_window,
+    heavy_hitters,
+    pooled_blocks,
+    nsa,
+    indexer
+};
+inline constexpr std::size_t kKeyRuleCount = 6;
 
 struct KeyRuleInfo {
     KeyRule rule;
@@ -34,9 +41,10 @@ std::optional<KeyRule> find_key_rule(std::string_view key);
 
 /// How many keys a query may read, and the sizes that some rules use.
 struct KeyBudget {
-    Index keys = 8;   // k ≥ 1
-    Index block = 4;  // pooled_blocks: keys of a block; ≥ 1
-    Index sinks = 4;  // sink_window: first keys, at most k − 1 of them; ≥ 0
+    Index keys = 8;    // k ≥ 1
+    Index block = 4;   // pooled_blocks, nsa: keys of a block; ≥ 1
+    Index sinks = 4;   // sink_window: first keys, at most k − 1 of them; ≥ 0
+    Index recent = 4;  // nsa: latest keys, at most k of them; ≥ 0
 };
 
 /// One head. Rows are queries, columns keys.
@@ -61,10 +69,27 @@ using KeySet = std::vector<std::uint8_t>;
 ///                  Zhang et al. 2023, arXiv:2306.14048 (H2O), Algorithm 1; half of the budget for the latest, as their code.
 ///   pooled_blocks  the block of p_i and the ⌊k / block⌋ − 1 other blocks with the largest q_i · (mean of the block's keys), which is
 ///                  the mean of scaled over the block. Lu et al. 2025, arXiv:2502.13189 (MoBA).
+///   nsa            the r = min(recent, k) keys p_i − r < j < p_i + r, the block of p_i, and the ⌊(k − r) / block⌋ − 1 other blocks with
+///                  the largest weight of the compressed branch: compressed_row() of scaled. Yuan et al. 2025, arXiv:2502.11089 (NSA), whose
+///                  heads of one key head choose together: operation nsa does that, and computes the branches.
 ///   indexer        the k allowed keys with the largest indexer score. DeepSeek-V3.2-Exp 2025 (DSA).
-/// Ties: the lower key, or block. NaN counts as −∞. pooled_blocks reads the block of p_i even where block > k.
+/// Ties: the lower key, or block. NaN counts as −∞. pooled_blocks and nsa read the block of p_i even where block > k.
 /// Errors: a budget out of range; heavy_hitters where a query may attend past its position; indexer without its scores.
 Result<KeySet> select_keys(KeyRule rule, const KeyBudget& budget, const HeadScores& head);
+
+/// The compressed branch of one query: each block of `block` keys is one key, the mean of its keys, whose logit is the mean of theirs.
+struct CompressedRow {
+    std::vector<double>
+        logits;  // of each block, the shorter last one too; −∞ where the query may not attend to the whole block
+    std::vector<double> weights;  // their softmax; 0 where no block has a logit above −∞
+};
+/// `scaled` and `allowed` of the query's row, of any length. The shorter last block has no compressed key.
+CompressedRow compressed_row(std::span<const double> scaled, std::span<const std::uint8_t> allowed,
+                             Index block);
+/// The blocks whose keys the query reads one by one: its own, and the `count` − 1 other blocks that have a compressed key with the
+/// largest weight; ascending. `position` of the query; `weights` as `row` has them, or summed over heads.
+std::vector<Index> selected_blocks(const CompressedRow& row, std::span<const double> weights,
+                                   Index position, Index block, Index count);
 
 /// One row of exact attention against attention over its set.
 struct SetRow {

@@ -35,7 +35,7 @@ constexpr std::string_view kSelected = "selected";
 
 struct SparseOptions {
     StartOptions start;
-    std::string rules, budgets, pool = "4", sink_keys = "4", layer, head, sequence;
+    std::string rules, budgets, pool = "4", sink_keys = "4", recent = "4", layer, head, sequence;
     bool json = false;
 };
 
@@ -79,10 +79,13 @@ void declare_sparse(CLI::App& app, SparseOptions& options) {
                files::whole_numbers(1, files::kMostPosition, files::NumberRange::Form::parts),
                "keys that a query reads, default the powers of 2 below Tk");
     add_number(app, "--pool", options.pool, "N", files::whole_numbers(1, files::kMostPosition),
-               "keys of a block of pooled-blocks, default 4");
+               "keys of a block of pooled-blocks and nsa, default 4");
     add_number(app, "--sink-keys", options.sink_keys, "N",
                files::whole_numbers(0, files::kMostPosition),
                "first keys of sink-window, default 4");
+    add_number(app, "--recent-keys", options.recent, "N",
+               files::whole_numbers(0, files::kMostPosition),
+               "latest keys of nsa, at most k, default 4");
     add_number(app, "--layer", options.layer, "N", files::whole_numbers(0, files::kMostLayer),
                "one layer; default all");
     add_number(app, "--head", options.head, "N", files::whole_numbers(0, files::kMostLayer),
@@ -270,9 +273,10 @@ std::vector<CandidateResult> candidates_of(const SparseOptions& options, Index k
     if (arrays.selected) all.push_back({{std::string(kSelected), std::nullopt, {}}, {}, {}});
     const Index pool = files::parse_whole_number({"--pool", options.pool});
     const Index sinks = files::parse_whole_number({"--sink-keys", options.sink_keys});
+    const Index recent = files::parse_whole_number({"--recent-keys", options.recent});
     for (const KeyRule rule : rules_of(options, !arrays.indexer.empty()))
         for (const Index k : budgets_of(options, keys))
-            all.push_back({{std::string(info(rule).key), rule, {k, pool, sinks}}, {}, {}});
+            all.push_back({{std::string(info(rule).key), rule, {k, pool, sinks, recent}}, {}, {}});
     return all;
 }
 

@@ -85,7 +85,7 @@ TEST_CASE_FIXTURE(OnDisk,
     const Npz out = read_npz(traced).value();
     const std::vector<float> weights = floats(out, "weights"), v = floats(out, "v");
     const nlohmann::json all = sparse_of({path, "--causal", "--k", "1,2,4"});
-    REQUIRE(all["rules"].size() == 4 * 3);
+    REQUIRE(all["rules"].size() == 5 * 3);
     for (const Index k : {1, 2, 4}) {
         CAPTURE(k);
         const nlohmann::json& found = rule_of(all, "top-k", k);
@@ -116,10 +116,10 @@ TEST_CASE_FIXTURE(OnDisk,
     const std::string path = scratch.at("in.npz");
     write_sparse_call(path);
     const std::string text = succeeds({"sparse", path, "--k", "2"}).out;
-    CHECK(std::ranges::count(text, '\n') == 5);
+    CHECK(std::ranges::count(text, '\n') == 6);
     CHECK(contains(text, "top-k               2     2.00   33.3 %"));
     CHECK(contains(text, "heavy hitters need a causal mask"));
-    CHECK(std::ranges::count(succeeds({"sparse", path, "--causal"}).out, '\n') == 1 + 4 * 3);
+    CHECK(std::ranges::count(succeeds({"sparse", path, "--causal"}).out, '\n') == 1 + 5 * 3);
     const nlohmann::json one = sparse_of({path, "--causal", "--k", "2", "--head", "1"});
     CHECK(one["rules"][0]["heads"].size() == 1);
     CHECK(one["rules"][0]["heads"][0]["head"] == 1);

@@ -161,6 +161,60 @@ TEST_CASE("blocks by pooled keys: the own block, and those whose mean key the qu
           Keys{4, 5, 6});
 }
 
+TEST_CASE("nsa: the window, the own block, and the blocks whose mean key has the largest weight") {
+    for (const Index offset : {0, 2}) {  // of a decoding call, whose queries see two keys more
+        CAPTURE(offset);
+        const Head head(11, 8, false);
+        std::vector<std::uint8_t> allowed;
+        for (Index i = 0; i < head.t; ++i)
+            for (Index j = 0; j < head.t; ++j) allowed.push_back(j <= i + offset && j != 4 ? 1 : 0);
+        HeadScores scores = head.scores();
+        scores.allowed = allowed, scores.offset = offset;
+        const KeyBudget budget{.keys = 8, .block = 3, .recent = 2};  // 2 keys and 2 blocks
+        const KeySet set = must(select_keys(KeyRule::nsa, budget, scores));
+        bool chose = false;
+        for (Index i = 0; i < head.t; ++i) {
+            const Index position = i + offset;
+            Index best = -1;
+            double most = -kInfinity;
+            for (Index block = 0; block < 3; ++block) {
+                if (block == 1 || block == position / 3 || 3 * block + 2 > position) continue;
+                double logit = 0.0;  // of the mean key; block 1 has a forbidden one
+                for (Index c = 0; c < 3; ++c)
+                    for (Index j = 3 * block; j < 3 * block + 3; ++j)
+                        logit += head.inputs.q(0, 0, i, c) * head.inputs.k(0, 0, j, c);
+                chose = chose || best >= 0;
+                if (logit > most) most = logit, best = block;
+            }
+            Keys expected;
+            for (Index j = 0; j < head.t; ++j)
+                if (j <= position && j != 4 &&
+                    (position - j < 2 || j / 3 == position / 3 || j / 3 == best))
+                    expected.insert(j);
+            CHECK(keys_of(set, head.t, i) == expected);
+        }
+        CHECK(chose);  // of two blocks, in some row
+    }
+    const Head head(6, 9);
+    const KeyBudget narrow{.keys = 1, .block = 2, .recent = 4};  // the own key and block alone
+    CHECK(keys_of(must(select_keys(KeyRule::nsa, narrow, head.scores())), 6, 5) == Keys{4, 5});
+    CHECK(contains(sentence_in(select_keys(KeyRule::nsa, {.recent = -1}, head.scores())),
+                   "recent is -1; expected 0 or more"));
+}
+
+TEST_CASE("a block that is not allowed whole, and the shorter last one, have no compressed key") {
+    const std::vector<double> scaled{1, 3, 5, 7, 2, 2, 9};
+    const std::vector<std::uint8_t> allowed{1, 1, 1, 0, 1, 1, 1};
+    const CompressedRow row = compressed_row(scaled, allowed, 2);
+    CHECK(row.logits == std::vector<double>{2, -kInfinity, 2, -kInfinity});
+    CHECK(row.weights == std::vector<double>{0.5, 0, 0.5, 0});
+    CHECK(selected_blocks(row, row.weights, 6, 2, 2) == std::vector<Index>{0, 3});  // a tie
+    CHECK(selected_blocks(row, std::vector<double>{1, 9, 2, 9}, 6, 2, 2) ==
+          std::vector<Index>{2, 3});
+    const CompressedRow none = compressed_row(scaled, std::vector<std::uint8_t>(7, 0), 2);
+    CHECK(none.weights == std::vector<double>(4, 0.0));
+}
+
 TEST_CASE("an indexer's scores choose in place of the logits, and a budget has a range") {
     Head head(4, 9);
     const TensorD indexer({1, 1, 4, 4}, {9, 0, 0, 0, 1, 2, 9, 9, 3, 1, 2, 9, 0, 3, 1, 2});
