@@ -234,6 +234,12 @@ void set_operation(CallOptions& call, const Value& value) {
 void set_chunk(CallOptions& call, const Value& value) {
     store(value, call.operation_settings.chunk);
 }
+void set_selected(CallOptions& call, const Value& value) {
+    store(value, call.operation_settings.selected);
+}
+void set_recent(CallOptions& call, const Value& value) {
+    store(value, call.operation_settings.recent);
+}
 void set_discretise(CallOptions& call, const Value& value) {
     const bool zoh = is_first(value, "zoh", "euler");
     call.operation_settings.discretise = zoh ? Discretise::zoh : Discretise::euler;
@@ -434,10 +440,17 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      "off"},
     {"operation", "NAME", "", kOperationGroup,
      "chunked, linear, latents, state-space, linformer, retention, gated-linear, gated-delta, kda, "
-     "gated, differential or selective",
+     "gated, differential, nsa or selective",
      set_operation},
-    {"chunk", "C", "", kOperationGroup, "of chunked: keys a chunk (default 4)", set_chunk,
+    {"chunk", "C", "", kOperationGroup,
+     "of chunked: keys a chunk; of nsa: keys a block (default 4)", set_chunk,
      whole_numbers(1, kMostPosition)},
+    {"selected-blocks", "N", "", kOperationGroup,
+     "of nsa: blocks that a query reads key by key, its own among them (default 2)", set_selected,
+     whole_numbers(1, kMostPosition)},
+    {"recent", "R", "", kOperationGroup,
+     "of nsa: the window branch reads keys less than R away (default 4)", set_recent,
+     whole_numbers(0, kMostPosition)},
     {"latents", "M", "", kOperationGroup,
      "of latents: how many (default: as the array `latents` has, or 4)",
      set_own<&CallOptions::latents>, whole_numbers(1, 1 << 16)},
@@ -515,21 +528,34 @@ void set_rope_of(CallOptions& call, const OptionValues& values) {
                             given->second.shown, shortened(given->second.text)));
 }
 
-/// Which operation each setting belongs to.
-constexpr std::pair<std::string_view, Operation> kSettings[] = {
-    {"chunk", Operation::chunked},          {"latents", Operation::latents},
-    {"rank", Operation::linformer},         {"state", Operation::state_space},
-    {"discretise", Operation::state_space},
+/// Which operations each setting belongs to.
+struct OwnedSetting {
+    std::string_view name;
+    std::array<std::optional<Operation>, 2> operations;
+};
+constexpr OwnedSetting kSettings[] = {
+    {"chunk", {Operation::chunked, Operation::nsa}},
+    {"selected-blocks", {Operation::nsa}},
+    {"recent", {Operation::nsa}},
+    {"latents", {Operation::latents}},
+    {"rank", {Operation::linformer}},
+    {"state", {Operation::state_space}},
+    {"discretise", {Operation::state_space}},
 };
 
 /// A setting without its operation is refused.
 void set_operation_of(CallOptions& call, const OptionValues& values) {
-    for (const auto& [name, operation] : kSettings)
-        if (const auto given = values.find(name);
-            given != values.end() && call.which_operation != operation)
-            throw bad_input(fmt::format("{} is {} without operation {}; expected that as well",
-                                        given->second.shown, shortened(given->second.text),
-                                        info(operation).key));
+    for (const auto& [name, operations] : kSettings) {
+        const auto given = values.find(name);
+        if (given == values.end()) continue;
+        if (call.which_operation && std::ranges::count(operations, call.which_operation) > 0)
+            continue;
+        std::string keys;
+        for (const std::optional<Operation>& each : operations)
+            if (each) keys += fmt::format("{}{}", keys.empty() ? "" : " or ", info(*each).key);
+        throw bad_input(fmt::format("{} is {} without operation {}; expected that as well",
+                                    given->second.shown, shortened(given->second.text), keys));
+    }
     if (!call.which_operation) return;
     call.operation = call.operation_settings;
     call.operation->operation = *call.which_operation;

@@ -38,9 +38,10 @@ enum class Operation : std::uint8_t {
     kda,
     gated,
     differential,
+    nsa,
     selective
 };
-inline constexpr std::size_t kOperationCount = 12;  // rows of operation_table()
+inline constexpr std::size_t kOperationCount = 13;  // rows of operation_table()
 
 /// How Δ and A make Ā and B̄: both Ā = exp(ΔA); zoh: B̄ = (exp(ΔA) − 1)/A · B; euler: B̄ = ΔB (what Mamba runs).
 enum class Discretise : std::uint8_t { zoh, euler };
@@ -48,7 +49,9 @@ enum class Discretise : std::uint8_t { zoh, euler };
 /// What an operation needs to know besides the call. Each looks at its own members only.
 struct OperationSpec {
     Operation operation = Operation::chunked;
-    Index chunk = 4;  // chunked: keys a chunk, >= 1; the last one may be shorter
+    Index chunk = 4;  // chunked: keys a chunk, nsa: keys a block, >= 1; the last one may be shorter
+    Index selected = 2;  // nsa: blocks whose keys a query reads, its own among them, >= 1
+    Index recent = 4;    // nsa: keys |p − j| < recent of the window branch, >= 0
     Index latents = 4;
     Index rank = 2;   // linformer: rows that stand for all keys
     Index state = 4;  // state_space: N

@@ -26,6 +26,7 @@ extern const OperationWork kStateSpaceWork;
 extern const OperationWork kLinformerWork;
 extern const OperationWork kGatedWork;
 extern const OperationWork kDifferentialWork;
+extern const OperationWork kNsaWork;
 extern const OperationWork kSelectiveWork;
 extern const OperationWork kRecurrentWork;  // retention, gated-linear, gated-delta and kda
 

@@ -34,6 +34,7 @@ VALUES = ("0", "-1", str(1 << 31), str(1 << 62), str(((1 << 64) + 2) // 3), str(
 BESIDE = {
     "rope-base": {"rope": "half"}, "rope-dims": {"rope": "half"},
     "chunk": {"operation": "chunked"}, "latents": {"operation": "latents"}, "rank": {"operation": "linformer"},
+    "selected-blocks": {"operation": "nsa"}, "recent": {"operation": "nsa"},
     "state": {"operation": "state-space"}, "global-tokens": {"window": "1"},
 }
 COMMANDS_WITH_FILE = ("trace", "diff", "heads", "render")

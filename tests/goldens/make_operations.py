@@ -146,6 +146,53 @@ def selective(q, k, v, inside, options, params):
     return {"selection": selection, "forgotten": forgotten, "selective": lowered, "implied": weights, "context": weights @ v}
 
 
+def nsa(q, k, v, inside, options, params):
+    """Yuan et al. 2025, equations 5 to 11, with φ the mean and blocks of one size for compression and selection: keys and values are
+    pooled first, and each query gathers the keys of its branches in a list."""
+    batch, heads, queries, _ = q.shape
+    keys, length = k.shape[2], options["chunk"]
+    group = heads // options["key_heads"]
+    scale = 1.0 / math.sqrt(q.shape[-1])
+    offset = keys - queries if options.get("causal") == "bottom-right" else 0
+    blocks, whole = -(-keys // length), keys // length
+    pooled_k = torch.stack([k[:, :, n * length:(n + 1) * length].mean(2) for n in range(whole)], 2)
+    pooled_v = torch.stack([v[:, :, n * length:(n + 1) * length].mean(2) for n in range(whole)], 2)
+    inside = inside.expand(batch, heads, queries, keys)
+    sees = torch.stack([inside[..., n * length:(n + 1) * length].all(-1) for n in range(whole)], -1)
+    scores_cmp = (q @ pooled_k.transpose(-1, -2) * scale).masked_fill(~sees, -math.inf)
+    scores_cmp = torch.nn.functional.pad(scores_cmp, (0, blocks - whole), value=-math.inf)
+    scores_cmp.retain_grad()
+    weights_cmp = softmax(scores_cmp)
+    block_weights = weights_cmp.unflatten(1, (-1, group)).sum(2)
+    context_cmp = weights_cmp[..., :whole] @ pooled_v
+
+    def read(choose):
+        """Softmax over the keys that choose(b, h, i) lists, of those that the mask allows."""
+        chosen = torch.zeros(batch, heads, queries, keys, dtype=torch.bool)
+        for b in range(batch):
+            for h in range(heads):
+                for i in range(queries):
+                    chosen[b, h, i, choose(b, h, i)] = True
+        return softmax((q @ k.transpose(-1, -2) * scale).masked_fill(~(chosen & inside), -math.inf))
+
+    def of_blocks(b, h, i):
+        own = (i + offset) // length
+        others = [n for n in range(whole) if n != own and sees[b, h, i, n]]
+        others.sort(key=lambda n: -block_weights[b, h // group, i, n].item())
+        chosen = [own] + others[:options["selected-blocks"] - 1]
+        return [j for n in chosen for j in range(n * length, min((n + 1) * length, keys))]
+
+    def near(b, h, i):
+        return [j for j in range(keys) if abs(i + offset - j) < options["recent"]]
+
+    weights_slc, weights_win = read(of_blocks), read(near)
+    context = params["g_cmp"] * context_cmp + params["g_slc"] * (weights_slc @ v) + params["g_win"] * (weights_win @ v)
+    spread = torch.repeat_interleave(weights_cmp / length, length, -1)[..., :keys]
+    implied = params["g_cmp"] * spread + params["g_slc"] * weights_slc + params["g_win"] * weights_win
+    return {"scores_cmp": scores_cmp, "weights_cmp": weights_cmp, "block_weights": block_weights, "weights_slc": weights_slc,
+            "weights_win": weights_win, "implied": implied, "context": context}
+
+
 def equals_diff_llama():
     """Differential attention is that of transformers' DiffLlama, whose head h and h + H/2 are the halves of one."""
     from transformers import DiffLlamaConfig
@@ -196,7 +243,7 @@ def chunked(q, k, v, inside, options, params):
     return {"implied": weights, "context": weights @ v}
 
 
-RUN = {"selective": selective, "gated": gated, "differential": differential, "linear": linear, "latents": latents, "state-space": state_space, "chunked": chunked} | dict.fromkeys(
+RUN = {"nsa": nsa, "selective": selective, "gated": gated, "differential": differential, "linear": linear, "latents": latents, "state-space": state_space, "chunked": chunked} | dict.fromkeys(
     ("retention", "gated-linear", "gated-delta", "kda"), recurrent)
 
 
@@ -215,8 +262,8 @@ def write(name, options, seed, batch=2, heads=4, kv_heads=2, tq=6, tk=6, d_k=4, 
     inputs = {key: draw(generator, *shape) for key, shape in (shapes | (params or {})).items()}
     if "log_decay" in inputs:
         inputs["log_decay"] = -torch.nn.functional.softplus(inputs["log_decay"]).float().double()
-    if "beta" in inputs:
-        inputs["beta"] = torch.sigmoid(inputs["beta"]).float().double()
+    for gate in {"beta", "g_cmp", "g_slc", "g_win"} & inputs.keys():
+        inputs[gate] = torch.sigmoid(inputs[gate]).float().double()
     for tensor in inputs.values():
         tensor.requires_grad_(True)
     if d_model:
@@ -227,7 +274,7 @@ def write(name, options, seed, batch=2, heads=4, kv_heads=2, tq=6, tk=6, d_k=4, 
     repeat = heads // kv_heads
     inside = allowed(options, batch, tq, tk)
     shown = k.repeat_interleave(repeat, 1), v.repeat_interleave(repeat, 1)
-    stages = RUN[options["operation"]](q, *shown, inside, options, inputs)
+    stages = RUN[options["operation"]](q, *shown, inside, options | {"key_heads": kv_heads}, inputs)
     stages["output"] = stages["context"].transpose(1, 2).flatten(2)
     upstream = "dO"
     end = stages["context"]
@@ -243,7 +290,7 @@ def write(name, options, seed, batch=2, heads=4, kv_heads=2, tq=6, tk=6, d_k=4, 
     for key, tensor in inputs.items():  # what is never looked at has no gradient
         arrays[f"d_{key.lower()}"] = torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
     for key, tensor in stages.items():
-        if tensor.grad is not None and key not in ("implied", "a_bar", "b_bar", "states"):
+        if tensor.grad is not None and key not in ("implied", "a_bar", "b_bar", "states", "block_weights"):
             # a masked token's step is 0 and stays so
             arrays[f"d_{key}"] = tensor.grad * inside[:, :, -1, :, None] if key == "delta" else tensor.grad
     numbers = {key: tensor.detach().numpy() for key, tensor in arrays.items()}
@@ -281,6 +328,11 @@ def main():
     write("differential_projected", {"operation": "differential", "padding": [6, 4]}, 21, params=of_difference, d_model=5)
     write("selective", {"operation": "selective", "causal": True}, 23)
     write("selective_projected", {"operation": "selective", "causal": True, "padding": [6, 4]}, 24, d_model=5)
+    branches = {gate: (2, 4, 9, 1) for gate in ("g_cmp", "g_slc", "g_win")}
+    of_blocks = {"operation": "nsa", "chunk": 2, "selected-blocks": 2, "recent": 3}
+    write("nsa", of_blocks | {"causal": True}, 25, tq=9, tk=9, params=branches)
+    write("nsa_decoding", of_blocks | {"causal": "bottom-right", "selected-blocks": 3, "padding": [12, 9]}, 26, tq=9, tk=12, params=branches)
+    write("nsa_projected", of_blocks | {"causal": True, "chunk": 3}, 27, tq=9, tk=9, params=branches, d_model=5)
     equals_transformers()
 
 

@@ -43,6 +43,8 @@ OperationSpec operation_of(const json& options) {
     made.chunk = options.value("chunk", Index{1});
     made.latents = options.value("latents", Index{1});
     made.state = options.value("state", Index{1});
+    made.selected = options.value("selected-blocks", Index{1});
+    made.recent = options.value("recent", Index{1});
     if (options.value("discretise", "zoh") == "euler") made.discretise = Discretise::euler;
     return made;
 }
@@ -119,5 +121,5 @@ TEST_CASE("every operation agrees with PyTorch's float64, forward and backward")
               static_cast<int>(params + (one.inputs.projects() ? 6 : 0)));
         ++files;
     }
-    CHECK(files == 22);
+    CHECK(files == 25);
 }

@@ -20,6 +20,8 @@ OperationParamsD fresh_params(const OperationSpec& operation, const Dimensions& 
 
 void finish(OperationCase& made) {
     made.operation.chunk = 2;
+    made.operation.selected = 2;
+    made.operation.recent = 2;
     made.operation.latents = 3;
     made.operation.state = 2;
     made.operation.rank = 3;
@@ -118,13 +120,14 @@ std::vector<OperationCase> operation_cases() {
     std::vector<OperationCase> cases;
     for (const Operation operation :
          {Operation::chunked, Operation::linear, Operation::latents, Operation::linformer,
-          Operation::gated, Operation::differential}) {
+          Operation::gated, Operation::differential, Operation::nsa}) {
         add_masked(cases, operation, 3, 5);
         add(cases, projected_sample(operation, true), "cross");
     }
     for (const Operation operation :
          {Operation::chunked, Operation::linear, Operation::gated, Operation::differential})
         add_causal(cases, operation, 3, 5);
+    add_causal(cases, Operation::nsa, 5, 5);  // queries that may read several whole blocks
     for (const Operation operation : {Operation::state_space, Operation::selective}) {
         add_masked(cases, operation, 5, 5);
         add_causal(cases, operation, 5, 5);
