@@ -257,14 +257,14 @@ class Page:
         self.first_screen()
         self.browser.press("2", "l")
         self.shows("recorded run")
-        self.browser.press(" ")
+        self.command("train the recorded run")
         steps = [f"step {n} of 500" for n in range(50, 501)]
 
         def trained():
             shown = self.browser.words()
             return "recorded run" not in shown and any(step in shown for step in steps)
 
-        self.assertTrue(self.browser.wait(trained, 120), "Space trained no 50 steps")
+        self.assertTrue(self.browser.wait(trained, 120), f"no 50 steps are trained: {self.browser.words()}")
 
     def test_learn_trains_pronouns(self):
         """All 500 steps of both models."""
@@ -272,13 +272,13 @@ class Page:
         self.browser.press("2", "l")
         self.shows("recorded run")
         begun = time.monotonic()
-        self.browser.press(" ")
+        self.command("train the recorded run")
 
         def trained():
             shown = self.browser.words()
             return "recorded run" not in shown and "step 500 of 500" in shown
 
-        self.assertTrue(self.browser.wait(trained, 240), "Space trained no 500 steps")
+        self.assertTrue(self.browser.wait(trained, 240), f"no 500 steps are trained: {self.browser.words()}")
         print(f"{self.Browser.__name__}: 500 steps of pronouns with and without scaling, {time.monotonic() - begun:.1f} s")
         self.assertEqual(self.browser.faults(), [])
 
