@@ -394,7 +394,9 @@ class Site:
                 f'{self.link(here, "docs/web.md", "How to build the browser page")}.</p>')
 
     def weight(self):
-        return sum(path.stat().st_size for path in pathlib.Path(self.folder).rglob("*") if path.is_file()) / 1e6
+        """What a visitor loads: index.html takes the program with or without threads."""
+        files = [path for path in pathlib.Path(self.folder).rglob("*") if path.is_file() and "-threads." not in path.name]
+        return sum(path.stat().st_size for path in files) / 1e6
 
     def link(self, here, path, text):
         self.queue.append(path)
