@@ -311,6 +311,19 @@ std::vector<std::string> lone_numbers(const GridCanvas& canvas) {
     return texts;
 }
 
+/// Of a bar: two decimals; of a number from 1 on fewer where they do not fit.
+std::string bar_number(const GridCanvas& canvas, double value) {
+    int decimals = 2;
+    std::string text;
+    for (double least = 1.0; decimals >= 0; --decimals, least *= 10.0) {
+        text = view::cell_number(value, decimals);
+        if (is_dense(canvas.grid)) text = without_zero(std::move(text));
+        const float width = canvas.frame.text_width(smallest_digits(canvas.frame), text);
+        if (width + 2.0F <= canvas.place.cell.x || std::abs(value) < least) break;
+    }
+    return text;
+}
+
 /// Each cell's share of the range, from its foot; the number stands above it where it fits. They grow as the stage
 /// arrives.
 void draw_bars(const GridCanvas& canvas, double arrived) {
@@ -333,8 +346,7 @@ void draw_bars(const GridCanvas& canvas, double arrived) {
         const float top = bottom - std::max(space * share, cell.value > 0.0 ? 1.0F : 0.0F);
         frame.painter.rect({low.x + gap / 2, top}, {low.x + canvas.place.cell.x - gap, bottom},
                            frame.theme.role(canvas.grid.role));
-        std::string text = view::cell_number(cell.value, 2);
-        if (is_dense(canvas.grid)) text = without_zero(std::move(text));
+        const std::string text = bar_number(canvas, cell.value);
         const view::Font font = smallest_digits(frame);
         if (!numbered || frame.text_width(font, text) + 2.0F > canvas.place.cell.x) continue;
         draw_text_in(frame, font, {low.x, top - font.px - frame.px(2)},
@@ -345,7 +357,10 @@ void draw_bars(const GridCanvas& canvas, double arrived) {
     frame.painter.line({origin.x, canvas.end().y}, canvas.end(), frame.theme.muted, frame.px(1));
     const view::Font font = smallest_digits(frame);
     const float above = frame.px(kLeastText + 4);
-    if (canvas.place.cell.y < 2 * above) return;
+    const bool reached = std::ranges::any_of(canvas.grid.cells, [&](const CellView& cell) {
+        return cell.look == CellLook::number && cell.value >= largest;
+    });
+    if (canvas.place.cell.y < 2 * above || reached) return;  // else a bar says it
     const float top = origin.y + above;
     frame.painter.line({origin.x, top}, {canvas.end().x, top}, frame.theme.line, frame.px(1));
     draw_text_in(frame, font, {origin.x - frame.px(40), top - font.px},
