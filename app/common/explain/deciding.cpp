@@ -73,8 +73,8 @@ std::string rival_text(const AppState& state, const CellRef& cell, const Chain& 
         if (by > 0.0) for_own.emplace_back(c, by);
         if (by < 0.0) for_rival.emplace_back(c, by);
     }
-    const std::string own = axis_label(state, Axis::key, cell.column);
-    const std::string other = axis_label(state, Axis::key, rival);
+    const std::string own = fmt::format("“{}”", axis_label(state, Axis::key, cell.column));
+    const std::string other = fmt::format("“{}”", axis_label(state, Axis::key, rival));
     if (for_own.empty() && for_rival.empty())
         return fmt::format("No column distinguishes {} from {}: their scores are equal.", own,
                            other);

@@ -244,7 +244,8 @@ void carry_out(AppState& state, const ShowAttentionStage& action) {
 
 void carry_out(AppState& state, const ShowKnownModels& action) {
     model_look(state).known = action.on;
-    if (action.on && state.workspace != "model") carry_out(state, SetWorkspace{"model"});
+    if (state.workspace == "model") return enter_model(state);  // what its foot says
+    if (action.on) carry_out(state, SetWorkspace{"model"});
 }
 
 void carry_out(AppState& state, const ModelReadReady& action) {

@@ -330,7 +330,7 @@ bool check_products(const Match& match) {
     }
     return false;
 }
-/// "Against cat (score 1.20): column 1 (0.80) favours sat; no column favours cat": the rival's score.
+/// "Against “cat” (score 1.20): column 1 (0.80) favours “sat”; no column favours “cat”": the rival's score.
 bool check_rival(const Match& match) {
     const Rows scores = rows_of(match.state, Stage::scores);
     const Index key = labelled(match.state, Axis::key, match.part[0]);
@@ -402,8 +402,8 @@ constexpr Claim kClaims[] = {
     {"The {} scores that count in this row{} are all {}", check_equal_scores},
     {"The largest product by magnitude: column{}", check_products},
     {"The largest products by magnitude: column{}", check_products},
-    {"Against {} (score {}): {}", check_rival},
-    {"No column distinguishes {} from {}: their scores are equal", check_same_scores},
+    {"Against “{}” (score {}): {}", check_rival},
+    {"No column distinguishes “{}” from “{}”: their scores are equal", check_same_scores},
     {"Every product is 0: q and k share no column, and the score is 0", check_products},
     {"All its numbers are NaN", check_all_nan},
     {"The mask sets {} of {} scores to −∞", check_forbidden},
