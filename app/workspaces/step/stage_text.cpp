@@ -92,8 +92,8 @@ std::string scaled_text(const Document& document) {
     const bool dot = spec.score == Score::dot;
     return fmt::format("The scores are divided by √{} = {}{}{}.", document.size.d_k,
                        significant(std::sqrt(static_cast<double>(document.size.d_k)), 4), then,
-                       dot ? ": √d_k is the standard deviation of the dot product of two "
-                             "vectors with independent entries of mean 0 and variance 1"
+                       dot ? ": √d_k is the standard deviation of q·k for independent entries "
+                             "of mean 0 and variance 1"
                            : "");
 }
 
