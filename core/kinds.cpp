@@ -212,13 +212,8 @@ std::vector<MissedWeight> missed_of(KeyRule rule, KeyBudget budget, const HeadSc
     return missed;
 }
 
-/// The sets of the side's rule become its mask.
-Result<void> choose_keys(KindComputed& side, KeyRule rule) {
-    if (!side.has_scores())
-        return bad_input("a set of keys needs scores, which this operation has not");
-    const auto call = validate(side.inputs, side.spec);
-    if (!call) return tl::unexpected(call.error());
-    const Dimensions& size = call->size();
+/// The set of each query by a rule under the side's mask, measured against exact attention.
+Result<KeySet> measure_rule(KindComputed& side, KeyRule rule, const Dimensions& size) {
     auto exact = attend_exact(side.inputs, side.spec);
     if (!exact) return tl::unexpected(exact.error());
     std::vector<std::uint8_t> allowed(static_cast<std::size_t>(size.tq * size.tk));
@@ -231,11 +226,22 @@ Result<void> choose_keys(KindComputed& side, KeyRule rule) {
                             .allowed = allowed,
                             .offset = size.query_offset,
                             .sink = side.kind.sink};
-    const KeyBudget budget{.keys = side.kind.keys, .block = kKindBlock, .sinks = kKindSinks};
-    const auto set = select_keys(rule, budget, scores);
-    if (!set) return tl::unexpected(set.error());
-    side.missed = missed_of(rule, budget, scores);
+    auto set = select_keys(rule, side.kind.budget(), scores);
+    if (!set) return set;
+    side.missed = missed_of(rule, side.kind.budget(), scores);
     side.set = measure_set(scores, *set, side.inputs.v.matrix(0, 0));
+    return set;
+}
+
+/// The sets of the side's rule become its mask.
+Result<void> choose_keys(KindComputed& side, KeyRule rule) {
+    if (!side.has_scores())
+        return bad_input("a set of keys needs scores, which this operation has not");
+    const auto call = validate(side.inputs, side.spec);
+    if (!call) return tl::unexpected(call.error());
+    const Dimensions& size = call->size();
+    const auto set = measure_rule(side, rule, size);
+    if (!set) return tl::unexpected(set.error());
     Mask mask(Shape{1, 1, size.tq, size.tk});
     std::ranges::copy(*set, mask.values().begin());
     side.spec.mask.custom = std::make_shared<const Mask>(std::move(mask));
@@ -251,6 +257,9 @@ Result<void> run_side(KindComputed& side) {
         if (auto done = run_softmax(side, call->size()); !done) return done;
     if (!side.is_softmax())
         if (auto done = run_in_place(side, *call); !done) return done;
+    if (side.kind.operation == Operation::nsa)  // the keys that it reads one by one
+        if (auto set = measure_rule(side, KeyRule::nsa, call->size()); !set)
+            return tl::unexpected(set.error());
     if (side.has_scores() && side.kind.sink)  // compare, subtract, exp, add of each row
         side.cost.elementwise += 4.0 * static_cast<double>(call->size().tq);
     count_allowed(side, call->size());
@@ -265,6 +274,8 @@ OperationSpec operation_of(const AttentionKind& kind, std::uint64_t seed) {
     spec.latents = kind.latents;
     spec.state = kind.state;
     spec.rank = kind.rank;
+    spec.recent = std::min(kind.budget().recent, kind.keys);
+    spec.selected = std::max<Index>((kind.keys - spec.recent) / std::max<Index>(kind.chunk, 1), 1);
     spec.seed = seed;
     return spec;
 }
@@ -320,6 +331,8 @@ std::optional<KeyRule> rule_of(KindMask mask) {
             return KeyRule::heavy_hitters;
         case KindMask::pooled_blocks:
             return KeyRule::pooled_blocks;
+        case KindMask::nsa:
+            return KeyRule::nsa;
         default:
             return std::nullopt;
     }

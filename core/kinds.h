@@ -29,11 +29,12 @@ enum class KindMask : std::uint8_t {
     top_k,
     sink_window,
     heavy_hitters,
-    pooled_blocks
+    pooled_blocks,
+    nsa
 };
 /// The rule of a mask; nullopt without a rule.
 std::optional<KeyRule> rule_of(KindMask mask);
-inline constexpr Index kKindBlock = 2, kKindSinks = 1;  // of pooled_blocks and sink_window
+inline constexpr Index kKindBlock = 2, kKindSinks = 1;  // of pooled_blocks and nsa, of sink_window
 
 /// All that makes one side differ from plain scaled dot-product attention. Q, K, V and the positions of the queries
 /// are the call's.
@@ -45,10 +46,10 @@ struct AttentionKind {
     double softcap = 0.0;                       // 0: none
     std::optional<double> sink = std::nullopt;  // its logit
     KindMask mask = KindMask::document;
-    Index window = 1;  // |p − j| ≤ window, where the mask is one
-    Index keys = 3;    // that a query reads, where the mask is a rule's
+    Index window = 1;  // |p − j| ≤ window, where the mask is one, and of the window branch of nsa
+    Index keys = 3;    // that a query reads, where the mask is a rule's, and of nsa
     Operation operation = Operation::softmax;
-    Index chunk = 2;    // chunked: keys at a time
+    Index chunk = 2;    // chunked: keys at a time; nsa: keys a block
     Index latents = 4;  // latents: learned queries
     Index state = 4;    // state_space: numbers of the state
     Index rank = 2;     // linformer: rows that replace all keys
@@ -58,6 +59,13 @@ struct AttentionKind {
     /// One in which a key replaces its value.
     bool replaces() const {
         return operation == Operation::gated_delta || operation == Operation::kda;
+    }
+    /// The sizes of nsa, as mask and as operation.
+    KeyBudget budget() const {
+        return {.keys = keys,
+                .block = operation == Operation::nsa ? chunk : kKindBlock,
+                .sinks = kKindSinks,
+                .recent = window + 1};
     }
     bool operator==(const AttentionKind&) const = default;
 };
@@ -96,12 +104,13 @@ struct KindComputed {
     Index slope_heads = 1;
     std::vector<std::uint8_t> allowed;  // 1: i may attend to j
     std::vector<Index> allowed_of_row;  // how many
-    SetError set;                       // of a rule against its mask alone; no rows without a rule
-    std::vector<MissedWeight> missed;   // of that rule with other numbers of keys, ascending
-    bool has_shares = true;             // no weight is negative, no row sums to more than 1
-    std::vector<double> entropy;        // of each row, nats: −Σ a ln a; none without shares
-    std::vector<double> evenness;       // H / ln n of the allowed keys; NaN where n < 2
-    Tensor shown;                       // weights as floats
+    SetError
+        set;  // of a rule, or of the selected keys and the window of nsa, against the mask alone; else no rows
+    std::vector<MissedWeight> missed;  // of that rule with other numbers of keys, ascending
+    bool has_shares = true;            // no weight is negative, no row sums to more than 1
+    std::vector<double> entropy;       // of each row, nats: −Σ a ln a; none without shares
+    std::vector<double> evenness;      // H / ln n of the allowed keys; NaN where n < 2
+    Tensor shown;                      // weights as floats
 
     MatrixView<const double> stage(Stage stage) const { return trace[stage].matrix(0, head); }
     MatrixView<const double> weights() const { return weights_of.matrix(0, 0); }

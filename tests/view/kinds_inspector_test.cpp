@@ -71,7 +71,7 @@ TEST_CASE("operations in the place of softmax write what their weight is made fr
           "A: 4 B × 9 (one weight per pair) = 36 B. B: 4 B × 6 (S and z of each head) = 24 B.");
     CHECK(kinds_inspector(state).table->rows[0].cells[2].text.empty());
     for (const char* pair : {"linear", "latents", "state-space", "linformer", "retention",
-                             "gated-delta", "gated", "differential"}) {
+                             "gated-delta", "gated", "differential", "nsa"}) {
         state = explained({ChooseKinds{pair}});
         const KindsResult& result = *kinds_look(state).result;
         for (Index i = 0; i < 3; ++i)
@@ -81,6 +81,17 @@ TEST_CASE("operations in the place of softmax write what their weight is made fr
                 CHECK(arithmetic.steps.back().result == result.b.weights()(i, j));
             }
     }
+    for (const char* keys : {"1", "2", "6"}) {
+        state = explained({ChooseKinds{"nsa"}, b_is("keys", keys), b_is("window", "0")});
+        const KindsResult& result = *kinds_look(state).result;
+        for (Index i = 0; i < 3; ++i)
+            for (Index j = 0; j <= i; ++j)
+                CHECK(evaluate(explain_kind(result.b, result, i, j).steps.back().expr) ==
+                      doctest::Approx(result.b.weights()(i, j)).epsilon(1e-12));
+    }
+    CHECK(contains(state, "S_c: (0.7071 + 0.7071) ÷ 2 = 0.7071"));
+    CHECK(contains(explained({ChooseKinds{"nsa"}, SelectKindsPair{2, 2}}),
+                   "The query may not attend to all 2 keys of block 1"));
     CHECK(contains(
         explained({ChooseKinds{"state-space"}, b_is("mask", "full"), SelectKindsPair{0, 2}}),
         "a recurrence only looks back"));

@@ -86,14 +86,14 @@ constexpr KindSetting kSettings[] = {
      write_sink, "off, or a number from −100 to 100"},
     named_setting<&AttentionKind::mask, kMaskNames>(
         "mask",
-        "document, full, causal, window, causal-window, top-k, sink-window, heavy-hitters or "
-        "pooled-blocks"),
+        "document, full, causal, window, causal-window, top-k, sink-window, heavy-hitters, "
+        "pooled-blocks or nsa"),
     whole_setting<&AttentionKind::window, 0, kMostWindow>("window", "a whole number from 0 to 64"),
     whole_setting<&AttentionKind::keys, 1, kMostWindow>("keys", "a whole number from 1 to 64"),
     named_setting<&AttentionKind::operation, kOperationNames>(
         "operation",
         "softmax, chunked, linear, latents, state-space, linformer, retention, gated-linear, "
-        "gated-delta, kda, gated or differential"),
+        "gated-delta, kda, gated, differential or nsa"),
     whole_setting<&AttentionKind::chunk, 1, kMostChunk>("chunk", "a whole number from 1 to 64"),
     whole_setting<&AttentionKind::latents, 1, kMostLatents>("latents",
                                                             "a whole number from 1 to 64"),
@@ -122,6 +122,7 @@ constexpr AttentionKind kLinformer{.mask = KindMask::full, .operation = Operatio
 constexpr AttentionKind kRetention{.mask = KindMask::causal, .operation = Operation::retention};
 constexpr AttentionKind kGated{.operation = Operation::gated};
 constexpr AttentionKind kDifferential{.operation = Operation::differential};
+constexpr AttentionKind kNsa{.mask = KindMask::causal, .keys = 6, .operation = Operation::nsa};
 constexpr AttentionKind kGatedLinear{.mask = KindMask::causal,
                                      .operation = Operation::gated_linear};
 constexpr AttentionKind kGatedDelta{.mask = KindMask::causal, .operation = Operation::gated_delta};
@@ -176,6 +177,10 @@ constexpr KindsPreset kPresets[] = {
     {"differential", "softmax or differential",
      "Each half of a query and key makes a softmax; the second, times λ, is subtracted.", kPlain,
      kDifferential},
+    {"nsa", "causal softmax or NSA",
+     "Three softmaxes share a row: over blocks, over the keys of the best blocks, and over the "
+     "nearest keys. The gates are equal here.",
+     kCausal, kNsa},
 };
 
 }  // namespace

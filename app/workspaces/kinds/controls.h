@@ -64,7 +64,8 @@ inline constexpr KindName kMaskNames[] = {{"document", "given mask"},
                                           {"top-k", "top-k keys"},
                                           {"sink-window", "first key + window"},
                                           {"heavy-hitters", "heavy hitters"},
-                                          {"pooled-blocks", "blocks of 2 by pooled keys"}};
+                                          {"pooled-blocks", "blocks of 2 by pooled keys"},
+                                          {"nsa", "blocks of 2 by weight + window"}};
 inline constexpr KindName kOperationNames[] = {{"softmax", "softmax"},
                                                {"chunked", "chunked softmax"},
                                                {"linear", "linear attention"},
@@ -76,7 +77,8 @@ inline constexpr KindName kOperationNames[] = {{"softmax", "softmax"},
                                                {"gated-delta", "gated delta rule"},
                                                {"kda", "Kimi delta attention"},
                                                {"gated", "softmax with a gate"},
-                                               {"differential", "differential"}};
+                                               {"differential", "differential"},
+                                               {"nsa", "native sparse (NSA)"}};
 
 inline bool is_windowed(KindMask mask) {
     return mask == KindMask::window || mask == KindMask::causal_window;

@@ -394,6 +394,40 @@ void add_differential(const Pair& pair) {
     pair.add("a", plain(first) - plain(lambda) * plain(second), pair.out.value, "A_1 − λ A_2");
 }
 
+/// Â = g_c P_c / l + g_s P_s + g_w P_w.
+void add_nsa(const Pair& pair) {
+    const auto& gates = pair.side.fresh.tensors;
+    const auto gate = [&](std::size_t branch) {
+        return plain(gates[branch](0, pair.side.head, pair.i, 0));
+    };
+    const Index length = pair.side.operation_spec.chunk, block = pair.j / length;
+    const double compressed = pair.side.made_of("weights_cmp")(pair.i, block);
+    const double selected = pair.side.made_of("weights_slc")(pair.i, pair.j);
+    const double window = pair.side.made_of("weights_win")(pair.i, pair.j);
+    const double score = pair.side.made_of("scores_cmp")(pair.i, block);
+    if (std::isinf(score))
+        pair.note(
+            fmt::format("The query may not attend to all {} keys of block {}: the block has "
+                        "no compressed key.",
+                        length, block));
+    else {
+        const auto scaled = pair.side.made_of("scaled").row(pair.i);
+        std::vector<Expr> each;
+        for (Index j = block * length; j < (block + 1) * length; ++j)
+            each.push_back(plain(scaled[j], Role::score));
+        pair.add("S_c", combine(Op::sum, std::move(each)) / constant(length), score,
+                 fmt::format("the mean score of block {}", block));
+        pair.add("P_c", fmt::format("softmax over the compressed keys, at block {}", block),
+                 compressed);
+    }
+    pair.add("P_s", "softmax over the keys of the selected blocks", selected);
+    pair.add("P_w", "softmax over the keys of the window", window);
+    pair.add("a",
+             gate(0) * plain(compressed) / constant(length) + gate(1) * plain(selected) +
+                 gate(2) * plain(window),
+             pair.out.value, "each branch times the query's gate");
+}
+
 /// The weight of an operation that has no scores of pairs: linear, latents, low rank, state space, recurrences.
 void add_in_place(const Pair& pair) {
     if (!pair.side.may(pair.i, pair.j)) return pair.note("The mask forbids the pair.");
@@ -403,6 +437,7 @@ void add_in_place(const Pair& pair) {
     if (pair.side.kind.operation == Operation::state_space) return add_state_space(pair);
     if (pair.side.kind.operation == Operation::gated) return add_gated(pair);
     if (pair.side.kind.operation == Operation::differential) return add_differential(pair);
+    if (pair.side.kind.operation == Operation::nsa) return add_nsa(pair);
     add_recurrence(pair);
 }
 

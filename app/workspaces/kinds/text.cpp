@@ -37,6 +37,9 @@ std::string operation_text(const AttentionKind& kind) {
             return "low rank, " + counted(kind.rank, "row");
         case Operation::state_space:
             return fmt::format("{} of {}", name, kind.state);
+        case Operation::nsa:
+            return fmt::format("{}, k = {}, blocks of {}, window {}", name, kind.keys, kind.chunk,
+                               kind.window);
         default:
             return name;
     }
@@ -139,8 +142,10 @@ std::string setting_text(const AttentionKind& kind, std::string_view setting) {
         kind.mask == KindMask::document ? "the document's mask" : name_of(kMaskNames, kind.mask);
     if (setting == "mask" || setting == "window" || setting == "keys")
         return is_windowed(kind.mask) ? fmt::format("{} of {}", mask, kind.window)
-               : rule_of(kind.mask)   ? fmt::format("{}, k = {}", mask, kind.keys)
-                                      : mask;
+               : kind.mask == KindMask::nsa
+                   ? fmt::format("{} of {}, k = {}", mask, kind.window, kind.keys)
+               : rule_of(kind.mask) ? fmt::format("{}, k = {}", mask, kind.keys)
+                                    : mask;
     return operation_text(kind);
 }
 
@@ -236,6 +241,7 @@ std::string kinds_note(const KindsResult& result) {
     for (const KindComputed* side : {&result.a, &result.b})
         if (!side->is_softmax() && side->kind.operation != Operation::retention &&
             side->kind.operation != Operation::differential &&
+            side->kind.operation != Operation::nsa &&
             !info(side->operation_spec.operation).params.empty())
             notes.push_back(fmt::format("{}: random parameters of seed {}, not trained.",
                                         info(side->operation_spec.operation).title,

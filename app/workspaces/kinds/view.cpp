@@ -62,7 +62,7 @@ void show_settings(KindSideView& side) {
     const bool scores = has_pair_scores(kind);
     const bool scales = scores || kind.operation == Operation::latents ||
                         kind.operation == Operation::linformer || kind.recurs() ||
-                        kind.operation == Operation::gated ||
+                        kind.operation == Operation::gated || kind.operation == Operation::nsa ||
                         kind.operation == Operation::differential;
     side.choices = choices_of(kind);
     side.shows_scaling = scales || !kind.scaled;

@@ -59,15 +59,17 @@ void draw_choices(const Settings& at) {
 /// What the mask and the operation count: keys to each side, keys a chunk, latents, states.
 void draw_sizes(const Settings& at) {
     const AttentionKind& kind = at.side.kind;
-    if (view::is_windowed(kind.mask))
+    const bool nsa = kind.operation == Operation::nsa;
+    if (view::is_windowed(kind.mask) || kind.mask == KindMask::nsa || nsa)
         at.counted("window", "W", kind.window, 0,
                    {"Window", "|i − j| ≤ W: at most W keys on each side."});
-    if (rule_of(kind.mask))
+    if (rule_of(kind.mask) || nsa)
         at.counted("keys", "k", kind.keys, 1,
-                   {"Keys per query", "How many keys each query may read."});
-    if (kind.operation == Operation::chunked)
+                   {"Keys per query", nsa ? "Keys of the window and of the selected blocks."
+                                          : "How many keys each query may read."});
+    if (kind.operation == Operation::chunked || nsa)
         at.counted("chunk", "keys", kind.chunk, 1,
-                   {"Keys per chunk", "The last one may be shorter."});
+                   {nsa ? "Keys per block" : "Keys per chunk", "The last one may be shorter."});
     if (kind.operation == Operation::latents)
         at.counted("latents", "M", kind.latents, 1,
                    {"Latents", "Learned queries that read all tokens."});
