@@ -561,9 +561,11 @@ class Exact:
         return self.put(f"{side}_norm", y)
 
     def norm_backward(self, side, d):
-        """d_x = r (g − x r² mean(x g)), g = w d; a row without a gradient, as of a forbidden key, has none, whatever it holds."""
-        used = d.value.any(axis=-1, keepdims=True)
+        """d_x = r (g − x r² mean(x g)), g = w d; a row without a gradient, as of a forbidden key, has none, whatever it holds. A row whose
+        gradient is 0 because terms cancel, as of a query that reads one key, has the rounding of those terms."""
         x = self.stages[side]
+        rounded = (d.error > 64 * LEAST).any(axis=-1, keepdims=True) & np.isfinite(x.value).all(axis=-1, keepdims=True)
+        used = d.value.any(axis=-1, keepdims=True) | rounded
         x = Bounded(np.where(used, x.value, 0.0), np.where(used, x.error, 0.0))
         y, r = normalised(x, self.o["qk-norm"], 1.0)
         if f"{side}_norm_weight" in self.a:
