@@ -1,6 +1,7 @@
 #include "app/common/document/mask_rules.h"
 #include "app/common/document/paint.h"
 #include "app/workspaces/masks/actions.h"
+#include "core/bias.h"
 #include "tests/ui/app.h"
 
 using namespace attn;
@@ -13,7 +14,9 @@ namespace {
 struct Masks : App {
     std::map<std::pair<Index, Index>, ImVec2> at;
 
-    explicit Masks(ImVec2 size = test::kAppSize) : App("masks", size) {
+    explicit Masks(ImVec2 size = test::kAppSize) : App("masks", size) { find_pairs(size); }
+    void find_pairs(ImVec2 size = test::kAppSize) {
+        at.clear();
         for (float y = 100.0F; y < size.y * 0.8F; y += 20.0F)
             for (float x = 80.0F; x < size.x * 0.4F && at.size() < 16; x += 20.0F) {
                 ui.move_to({x, y});
@@ -58,6 +61,37 @@ TEST_CASE("a drag paints what the first pair became, in one step of undo") {
     for (Index n = 0; n < 4; ++n) CHECK_FALSE(view::paint_allows(app.state.document(), 0, 0, n, n));
     view::apply(app.state, view::Undo{});
     CHECK(app.allowed() == 15);
+}
+
+TEST_CASE("with a number for the bias, a click and a drag paint it, in one step of undo each") {
+    Masks app;
+    REQUIRE(app.at.size() == 16);
+    app.act({view::SetBiasBrush{2.5}}, 3);
+    app.find_pairs();
+    REQUIRE(app.at.size() == 16);
+    const auto bias = [&](Index i, Index j) {
+        return bias_at(app.state.document().spec.mask, 0, 0, i, j);
+    };
+    app.ui.click(app.at[{1, 2}]);
+    CHECK(bias(1, 2) == 2.5);
+    CHECK(app.allowed() == 16);
+    const std::size_t before = app.state.now;
+    app.ui.drag(app.at[{0, 0}], app.at[{3, 3}]);
+    for (Index n = 0; n < 4; ++n) CHECK(bias(n, n) == 2.5);
+    CHECK(app.state.now == before + 1);
+    view::apply(app.state, view::Undo{});
+    CHECK(bias(3, 3) == 0.0);
+    app.ui.frames(2);
+    app.ui.click(app.at[{1, 2}]);
+    CHECK_FALSE(app.state.document().spec.mask.bias);
+    const float left = app.left();
+    const auto chosen = click_until<view::SetBiasBrush>(app.ui, {left + 260, 20},
+                                                        {test::kAppSize.x - 260, 21}, {12, 20});
+    REQUIRE(chosen);
+    CHECK_FALSE(chosen->value);  // "mask" comes first
+    CHECK_FALSE(masks_look(app.state).bias_value);
+    app.ui.press(view::Key::b, false, true);
+    CHECK(masks_look(app.state).bias_value == 1.0);
 }
 
 TEST_CASE("a pair of the weights is selected, not painted; tabs and switches are controls") {

@@ -1,9 +1,14 @@
 #include "app/common/document/mask_rules.h"
 #include "app/common/document/paint.h"
+#include "app/common/document/reference.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/masks/actions.h"
 #include "app/workspaces/masks/view.h"
+#include "core/bias.h"
+#include "tests/view/sample_states.h"
 #include "tests/view/view_test.h"
+
+#include <nlohmann/json.hpp>
 
 using namespace attn::view;
 
@@ -25,6 +30,28 @@ PaintMask one(Index row, Index column, bool allowed = false) {
 }
 PaintMask rectangle(Index row, Index column, Index to_row, Index to_column, bool allowed = false) {
     return {row, column, to_row, to_column, PaintShape::rectangle, allowed};
+}
+
+PaintBias bias(Index row, Index column, double value) {
+    return {row, column, row, column, PaintShape::line, value};
+}
+/// The bias of the head shown, row by row.
+std::vector<double> bias_of(const AppState& state) {
+    std::vector<double> values;
+    for (Index i = 0; i < state.document().size.tq; ++i)
+        for (Index j = 0; j < state.document().size.tk; ++j)
+            values.push_back(bias_at(state.document().spec.mask, state.batch, state.head, i, j));
+    return values;
+}
+/// A file whose call has a bias [1,2,1,3] of one number a key.
+Document biased_file() {
+    Document document = call_document(
+        [](Inputs&, AttentionSpec& spec) {
+            spec.mask.bias = make_bias(Tensor({1, 2, 1, 3}, {0, 1, 2, 3, 4, 5}));
+        },
+        {1, 2, 3, 4});
+    document.origin = FileOrigin{"biased.npz"};
+    return with_size(std::move(document)).value();
 }
 
 AppState pressed(AppState state, std::initializer_list<Chord> chords) {
@@ -128,6 +155,101 @@ TEST_CASE("a session holds every rule and the paint, and a journal plays them ag
     CHECK(masks_look(read).gain == 4);
 
     CHECK(session_to_json(masks_state(through_journal(actions))) == session_to_json(state));
+}
+
+TEST_CASE("a painted bias is added to the score; a drag is one step of undo") {
+    const AppState plain_state = masks_state();
+    AppState state = after(plain_state, {bias(1, 2, 1.5)});
+    const Tensor &scaled = (*state.trace)[Stage::scaled], &biased = (*state.trace)[Stage::biased];
+    for (const auto [i, j] : each_cell(4, 4))
+        CHECK(biased(0, 0, i, j) ==
+              doctest::Approx(scaled(0, 0, i, j) + (i == 1 && j == 2 ? 1.5F : 0.0F)));
+    CHECK((*state.trace)[Stage::weights](0, 0, 1, 2) >
+          (*plain_state.trace)[Stage::weights](0, 0, 1, 2));
+    CHECK(state.history.back().text == "Painted: bias of cat → sat = 1.50");
+    CHECK(after(state, {bias(1, 2, 0.0)}).document().spec.mask.bias == nullptr);
+    CHECK(after(state, {Undo{}}).document().spec.mask.bias == nullptr);
+    state = masks_state({BeginGesture{}, bias(0, 0, -2.0),
+                         PaintBias{0, 0, 3, 3, PaintShape::line, -2.0},
+                         PaintBias{0, 0, 1, 1, PaintShape::rectangle, -2.0}, EndGesture{}});
+    CHECK(bias_of(state) ==
+          std::vector<double>{-2, -2, 0, 0, -2, -2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+    CHECK(state.history.size() == 2);
+    CHECK(state.history.back().text == "Painted: bias of 4 pairs = −2.00");
+    CHECK(bias_of(after(state, {Undo{}, Redo{}})) == bias_of(state));
+    CHECK(after(state, {BeginGesture{}, bias(3, 3, 1.0), EndGesture{}}).history.size() == 3);
+    CHECK(after(state, {bias(4, 0, 1.0)}).message.severity == Severity::warning);
+    CHECK(has(after(state, {bias(0, 0, std::nan(""))}).message.text, "The bias is "));
+    CHECK(after(state, {bias(0, 0, 1e7)}).history.size() == 2);
+}
+
+TEST_CASE("the first grid shows the bias that is painted; Space and a second click set 0") {
+    AppState state = masks_state({SetBiasBrush{0.5}, SelectPair{2, 1, false}});
+    state = pressed(std::move(state), {plain(Key::space)});
+    CHECK(bias_at(state.document().spec.mask, 0, 0, 2, 1) == 0.5);
+    MasksView view = build_masks_view(state);
+    CHECK(view.takes_bias);
+    CHECK(view.bias_value == 0.5);
+    CHECK(view.grids.front().title == "bias");
+    CHECK(view.grids.front().at(2, 1).text == "0.50");
+    CHECK(view.bias[2 * 4 + 1] == 0.5F);
+    CHECK(has(masks_inspector(state).as_text, "bias: 0.50"));
+    state = pressed(std::move(state), {plain(Key::space)});
+    CHECK_FALSE(state.document().spec.mask.bias);
+    state = pressed(std::move(state), {shift(Key::b)});
+    CHECK_FALSE(masks_look(state).bias_value);
+    view = build_masks_view(state);
+    CHECK(view.grids.front().title == "mask");
+    CHECK(view.bias.empty());
+    CHECK(toggled_bias(0.1F, 0.1) == 0.0);  // a float that was painted
+    CHECK(toggled_bias(0.1F, 0.2) == 0.2);
+    CHECK(after(state, {SetBiasBrush{-1e7}}).message.severity == Severity::warning);
+}
+
+TEST_CASE("a file's bias is painted in the head shown, pair by pair, and a session keeps it") {
+    AppState state = after(state_of(biased_file()).value(), {SetWorkspace{"masks"}, ShowHead{1}});
+    CHECK(bias_of(state) == std::vector<double>{3, 4, 5, 3, 4, 5, 3, 4, 5});
+    state = after(std::move(state),
+                  {bias(1, 0, -1.0), PaintBias{1, 1, 2, 2, PaintShape::rectangle, 9}});
+    const std::vector<double> painted{3, 4, 5, -1, 9, 9, 3, 9, 9};
+    CHECK(bias_of(state) == painted);
+    CHECK(bias_of(after(state, {ShowHead{0}})) == std::vector<double>{0, 1, 2, 0, 1, 2, 0, 1, 2});
+    CHECK(bias_of(after(state, {bias(0, 0, 0.0)}))[0] == 0.0);
+    const auto reference =
+        reference_from_json(nlohmann::json::parse(document_to_json(state.document())), "session");
+    REQUIRE(reference);
+    AppState opened = state_of(resolved(biased_file(), *reference).value()).value();
+    opened = after(std::move(opened), {ShowHead{1}});
+    CHECK(bias_of(opened) == painted);
+    CHECK(document_to_json(opened.document()) == document_to_json(state.document()));
+    Document plain_file = biased_file();
+    plain_file.spec.mask.bias.reset();
+    CHECK(has(resolved(plain_file, *reference).error().text(), "has no bias[0, 1] from 1 → 0"));
+    const AppState none =
+        after(state_of(plain_file).value(), {SetWorkspace{"masks"}, bias(0, 0, 1)});
+    CHECK(has(none.message.text, "This document has no bias to paint"));
+    CHECK_FALSE(build_masks_view(none).takes_bias);
+}
+
+TEST_CASE("a sentence's painted bias is in session and journal, and stays with other words") {
+    const Actions actions{bias(1, 2, 1.5), PaintBias{2, 0, 3, 1, PaintShape::rectangle, -0.25},
+                          SetBiasBrush{-0.25}};
+    const AppState state = masks_state(actions);
+    const AppState read = reopened_alike(state);
+    CHECK(bias_of(read) == bias_of(state));
+    CHECK(masks_look(read).bias_value == -0.25);
+    CHECK(session_to_json(masks_state(through_journal(actions))) == session_to_json(state));
+    const AppState longer = after(state, {SetSentence{"The cat sat down there"}});
+    CHECK(bias_at(longer.document().spec.mask, 0, 0, 1, 2) == 1.5);
+    CHECK(bias_at(longer.document().spec.mask, 0, 0, 4, 4) == 0.0);
+    CHECK(bias_of(reopened_alike(longer)) == bias_of(longer));
+    CHECK_FALSE(after(state, {SetSentence{"The"}}).document().spec.mask.bias);
+    const auto fault = document_from_json(
+        R"({"title": "t", "note": "n", "sentence": "a b",
+            "bias": [{"row": 0, "column": 2, "to_row": 0, "to_column": 2, "value": 1}]})",
+        "it");
+    REQUIRE_FALSE(fault);
+    CHECK(has(fault.error().text(), "has no bias[0, 0] from 0 → 2"));
 }
 
 TEST_CASE("a wrong mask of a session is named") {

@@ -154,6 +154,15 @@ struct PaintMask {
     static constexpr auto kJournalNames =
         journal_names("paint_mask", "row", "column", "to_row", "to_column", "shape", "allowed");
 };
+/// Gives the bias of every pair from one to another the value, of this head alone where the bias has heads. Within a gesture a rectangle
+/// replaces the one before.
+struct PaintBias {
+    Index row, column, to_row, to_column;
+    PaintShape shape;
+    double value;
+    static constexpr auto kJournalNames =
+        journal_names("paint_bias", "row", "column", "to_row", "to_column", "shape", "value");
+};
 /// Nothing is painted any more.
 struct ClearPaint {
     static constexpr auto kJournalNames = journal_names("clear_paint");
@@ -229,15 +238,16 @@ struct SetTarget {
     static constexpr auto kJournalNames = journal_names("set_target", "cell", "value");
 };
 
-using DocumentActions = ActionList<
-    ViewActions<DraftSentence, ReadImage, TypeBeside, ShowGroup, OpenFile, OpenPlanted, ShowHead,
-                ShowLayer, SetBackend, GoToStage, SelectCell, MoveSelection, ShowGradients, SetLoss,
-                SetLossCell>,
-    EditActions<LoadPreset, SetSentence, SetScaling, SetCausal, SetCausalMask, SetEmptyRows,
-                ClearPaint, PaintRules, SetCell, SetTarget>,
-    DragActions<TypeText, SetModelWidth, SetKeyWidth, SetHeads, SetTemperature, SetWindow,
-                SetWindowSides, SetGlobalTokens, SetBlock, SetPadding, PaintMask, SetSeed>,
-    Awaited<DocumentReady, TraceReady>, TransientActions<HoverCell>>;
+using DocumentActions =
+    ActionList<ViewActions<DraftSentence, ReadImage, TypeBeside, ShowGroup, OpenFile, OpenPlanted,
+                           ShowHead, ShowLayer, SetBackend, GoToStage, SelectCell, MoveSelection,
+                           ShowGradients, SetLoss, SetLossCell>,
+               EditActions<LoadPreset, SetSentence, SetScaling, SetCausal, SetCausalMask,
+                           SetEmptyRows, ClearPaint, PaintRules, SetCell, SetTarget>,
+               DragActions<TypeText, SetModelWidth, SetKeyWidth, SetHeads, SetTemperature,
+                           SetWindow, SetWindowSides, SetGlobalTokens, SetBlock, SetPadding,
+                           PaintMask, PaintBias, SetSeed>,
+               Awaited<DocumentReady, TraceReady>, TransientActions<HoverCell>>;
 template <ListedIn<DocumentActions> A>
 inline constexpr Meta kMetaOf<A> = DocumentActions::kMeta<A>;
 

@@ -60,6 +60,16 @@ struct InputEdit {
     bool operator==(const InputEdit&) const = default;
 };
 
+/// Numbers painted into the bias of a call: every pair of a line or a rectangle gets the value.
+struct BiasStroke {
+    Index layer = 0;
+    Index batch = 0, head = 0;  // of a bias that has several
+    Index row = 0, column = 0, to_row = 0, to_column = 0;
+    bool rectangle = false;
+    float value = 0.0F;
+    bool operator==(const BiasStroke&) const = default;
+};
+
 /// What a file leaves open and nothing is computed without: asked of whoever opened it.
 struct FileQuestion {
     struct Answer {
@@ -114,7 +124,8 @@ struct Document {
     Dimensions size;               // of `inputs` under `spec`; all 0 while there is no token
     double bytes = 0.0;            // of all layers' tensors
     std::vector<InputEdit> edits;  // of a file's tensors, oldest first
-    std::vector<Target> targets;   // of outputs, one each
+    std::vector<BiasStroke> bias_strokes;  // over the bias of the file, or over zeros; oldest first
+    std::vector<Target> targets;           // of outputs, one each
     // Of each layer: ∂L/∂output [B,1,Tq,d_out] as the file gives it, see given_gradient(); null, or the list empty: it gives none.
     std::vector<std::shared_ptr<const Tensor>> d_output;
     std::shared_ptr<const Landmarks> landmarks;  // null: none are known

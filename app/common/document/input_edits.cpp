@@ -57,6 +57,18 @@ void describe(Visitor& visit, InputEdit& edit) {
     edit.column = cell.column;
 }
 
+void describe(Visitor& visit, BiasStroke& stroke) {
+    visit("layer", stroke.layer, {.low = kPlace.low, .high = kPlace.high});
+    visit("batch", stroke.batch, {.low = kPlace.low, .high = kPlace.high});
+    visit("head", stroke.head, {.low = kPlace.low, .high = kPlace.high});
+    visit("row", stroke.row, kPlace);
+    visit("column", stroke.column, kPlace);
+    visit("to_row", stroke.to_row, kPlace);
+    visit("to_column", stroke.to_column, kPlace);
+    visit("rectangle", stroke.rectangle);
+    describe_float(visit, stroke.value);
+}
+
 void describe(Visitor& visit, Target& target) {
     visit("batch", target.cell.batch, {.low = kPlace.low, .high = kPlace.high});
     visit("row", target.cell.row, kPlace);

@@ -14,6 +14,7 @@ struct RowIntervention;
 
 namespace attn::view {
 
+struct BiasStroke;
 struct InputEdit;
 struct Target;
 
@@ -21,6 +22,7 @@ struct Target;
 
 /// {"layer", "batch", "head", "tensor", "row", "column", "value"}
 void describe(Visitor& visit, InputEdit& edit);
+void describe(Visitor& visit, BiasStroke& stroke);
 /// {"batch": 0, "row": 1, "column": 2, "value": 0.5}
 void describe(Visitor& visit, Target& target);
 /// {"layer", "head", "query", "weights"}

@@ -308,6 +308,8 @@ Result<Document> read_document(const json& value, std::string_view file_name) {
         fields.complain("has 'rope_scaled': only a model's RoPE has scaling");
     if (const auto before = read_rope_before(fields)) set_rope(document.rope_before, *before);
     document.painted = read_paint(fields, document.spec.mask.custom);
+    std::vector<BiasStroke> strokes;
+    read_list(fields, "bias", strokes);
     read_list(fields, "targets", document.targets);
     const ToyShape shape = read_shape(fields, document);
     document.spec.heads = shape.heads;
@@ -320,9 +322,9 @@ Result<Document> read_document(const json& value, std::string_view file_name) {
     }
     if (auto valid = fields.finish(); !valid) return tl::unexpected(valid.error());
     set_inputs(document, std::move(inputs));
-    return with_size(std::move(document)).map_error([&](const Error& error) {
-        return within(file_name, error);
-    });
+    return with_size(std::move(document))
+        .and_then([&](Document sized) { return with_strokes(std::move(sized), strokes); })
+        .map_error([&](const Error& error) { return within(file_name, error); });
 }
 
 decltype(DocumentReference::what) named_in(Fields& fields) {
@@ -390,6 +392,7 @@ Result<DocumentReference> reference_from_json(const json& value, std::string_vie
     reference.painted = read_paint(fields, reference.spec.mask.custom);
     read_list(fields, "targets", reference.targets);
     read_list(fields, "edits", reference.edits);
+    read_list(fields, "bias", reference.bias_strokes);
     return fields.finish().map([&] { return reference; });
 }
 

@@ -7,6 +7,7 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/paint.h"
+#include "app/common/format.h"
 #include "core/given.h"
 #include "core/masks.h"
 #include "core/text.h"
@@ -91,28 +92,11 @@ struct Stroke {
     bool allowed = false;
 };
 
-/// Calls `paint(query, key)` along the straight line from one pair to another.
-template <class Paint>
-void along_line(Pair from, Pair to, Paint paint) {
-    const Index rows = to.query - from.query;
-    const Index columns = to.key - from.key;
-    const Index steps = std::max({std::abs(rows), std::abs(columns), Index{1}});
-    for (Index n = 0; n <= steps; ++n) {
-        const double share = static_cast<double>(n) / static_cast<double>(steps);
-        paint(from.query + std::llround(share * static_cast<double>(rows)),
-              from.key + std::llround(share * static_cast<double>(columns)));
-    }
-}
-
 void paint_stroke(const AppState& state, const Stroke& stroke, Mask& mask) {
     const Index b = mask.shape().b == 1 ? 0 : state.batch;
     const Index h = mask.shape().h == 1 ? 0 : state.head;
-    const auto paint = [&](Index i, Index j) { mask(b, h, i, j) = stroke.allowed ? 1 : 0; };
-    if (stroke.shape == PaintShape::line) return along_line(stroke.from, stroke.to, paint);
-    const auto [top, bottom] = std::minmax(stroke.from.query, stroke.to.query);
-    const auto [left, right] = std::minmax(stroke.from.key, stroke.to.key);
-    for (Index i = top; i <= bottom; ++i)
-        for (Index j = left; j <= right; ++j) paint(i, j);
+    for_stroke(stroke.from, stroke.to, stroke.shape == PaintShape::rectangle,
+               [&](Index i, Index j) { mask(b, h, i, j) = stroke.allowed ? 1 : 0; });
 }
 
 /// "Painted: sat → cat forbidden", "Painted: 6 pairs forbidden": against what was there before the gesture.
@@ -126,6 +110,18 @@ std::string painted_text(const AppState& state, const Document& before, const Ma
     if (changed == 1 && stroke.from == stroke.to)
         return fmt::format("Painted: {} {}", pair_name(state, stroke.to), what);
     return fmt::format("Painted: {} pair{} {}", changed, changed == 1 ? "" : "s", what);
+}
+
+/// "Painted: bias of sat → cat = 1.50", "Painted: bias of 6 pairs = 1.50": against what was there before the gesture.
+std::string painted_text(const AppState& state, const Document& before, const Tensor& bias,
+                         Pair from, Pair to, double value) {
+    const Tensor old = paintable_bias(before);
+    Index changed = 0;
+    for (std::size_t n = 0; n < bias.values().size(); ++n)
+        changed += old.shape() != bias.shape() || bias.values()[n] != old.values()[n];
+    return fmt::format("Painted: bias of {} = {}",
+                       changed == 1 && from == to ? pair_name(state, to) : counted(changed, "pair"),
+                       number(value));
 }
 
 /// What paint cannot allow, and who forbids it.
@@ -330,6 +326,31 @@ void carry_out(AppState& state, const PaintMask& action) {
     const std::string text = painted_text(state, *before, mask, stroke);
     Document document = state.document();
     set_paint(document, std::move(mask));
+    edit_spec(state, std::move(document), text);
+}
+
+void carry_out(AppState& state, const PaintBias& action) {
+    const Pair from{action.row, action.column}, to{action.to_row, action.to_column};
+    if (!has_pair(state, from) || !has_pair(state, to))
+        return warn(state, "This pair does not exist.");
+    if (!takes_bias(state.document()))
+        return warn(state, "This document has no bias to paint: open a file with the array bias.");
+    if (!(std::abs(action.value) <= kMostBias))
+        return warn(state, "The bias is {}: it must be −10⁶ to 10⁶.", action.value);
+    const bool joins = state.gesture && state.gesture->joins;
+    const auto before = joins ? state.history[state.now - 1].document : state.shared_document();
+    Document document = state.document();
+    const bool rectangle = action.shape == PaintShape::rectangle;
+    if (rectangle) {
+        document.spec.mask.bias = before->spec.mask.bias;
+        document.bias_strokes = before->bias_strokes;
+    }
+    paint_bias(document,
+               {document.layer, state.batch, state.head, action.row, action.column, action.to_row,
+                action.to_column, rectangle, static_cast<float>(action.value)});
+    const Tensor painted = paintable_bias(document);
+    if (painted == paintable_bias(state.document())) return;
+    const std::string text = painted_text(state, *before, painted, from, to, action.value);
     edit_spec(state, std::move(document), text);
 }
 

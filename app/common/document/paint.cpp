@@ -1,7 +1,9 @@
 #include "app/common/document/paint.h"
 
 #include "app/common/document/document.h"
+#include "core/bias.h"
 #include "core/masks.h"
+#include "core/spec_arrays.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -117,6 +119,73 @@ bool read_paint(Fields& fields, std::shared_ptr<const Mask>& mask) {
         inner.complain("has no 'rows'");
     if (auto valid = inner.finish(); !valid) fields.complain(valid.error());
     return true;
+}
+
+// ---- the bias
+
+bool takes_bias(const Document& document) {
+    return !is_empty(document) && (document.spec.mask.bias || is_toy(document));
+}
+
+Tensor paintable_bias(const Document& document) {
+    const auto& bias = document.spec.mask.bias;
+    const Shape was = bias ? bias->values.shape() : Shape{1, 1, 1, 1};
+    Tensor values(Shape{was.b, was.h, document.size.tq, document.size.tk});
+    for (const auto [b, h] : each_cell(was.b, was.h))
+        for (const auto [i, j] : each_cell(document.size.tq, document.size.tk))
+            values(b, h, i, j) = static_cast<float>(bias_at(document.spec.mask, b, h, i, j));
+    return values;
+}
+
+void paint_bias(Document& document, const BiasStroke& stroke) {
+    Tensor values = paintable_bias(document);
+    const Shape shape = values.shape();
+    const MatrixView<float> of_head =
+        values.matrix(shape.b == 1 ? 0 : stroke.batch, shape.h == 1 ? 0 : stroke.head);
+    const Pair from{stroke.row, stroke.column}, to{stroke.to_row, stroke.to_column};
+    for_stroke(from, to, stroke.rectangle, [&](Index i, Index j) { of_head(i, j) = stroke.value; });
+    document.bias_strokes.push_back(stroke);
+    document.spec.mask.bias = make_bias(std::move(values));
+    const auto numbers = std::as_const(document.spec.mask.bias->values).values();
+    if (!is_toy(document) || std::ranges::any_of(numbers, [](float x) { return x != 0.0F; }))
+        return;
+    document.spec.mask.bias.reset();
+    document.bias_strokes.clear();
+}
+
+Result<Document> with_strokes(Document document, const std::vector<BiasStroke>& strokes) {
+    if (strokes.empty()) return document;
+    const Index shown = document.layer;
+    for (const BiasStroke& stroke : strokes) {
+        const Dimensions& size = document.size;
+        const auto inside = [](Index value, Index count) { return value >= 0 && value < count; };
+        const bool there = inside(stroke.layer, std::ssize(document.layers)) &&
+                           inside(stroke.batch, size.batch) && inside(stroke.head, size.heads) &&
+                           inside(stroke.row, size.tq) && inside(stroke.to_row, size.tq) &&
+                           inside(stroke.column, size.tk) && inside(stroke.to_column, size.tk) &&
+                           std::abs(static_cast<double>(stroke.value)) <= kMostBias;
+        if (!there || !takes_bias(document))
+            return bad_input(
+                fmt::format("layer {} has no bias[{}, {}] from {} → {} to {} → {} to paint {}",
+                            stroke.layer, stroke.batch, stroke.head, stroke.row, stroke.column,
+                            stroke.to_row, stroke.to_column, stroke.value));
+        if (!document.layer_specs.empty()) look_at_layer(document, stroke.layer);
+        paint_bias(document, stroke);
+    }
+    look_at_layer(document, shown);
+    return document;
+}
+
+std::vector<BiasStroke> resized_strokes(const Document& document, Index queries, Index keys) {
+    std::vector<BiasStroke> strokes;
+    if (!document.spec.mask.bias) return strokes;
+    const Tensor values = paintable_bias(document);
+    const Shape shape = values.shape();
+    for (const auto [b, h] : each_cell(shape.b, shape.h))
+        for (const auto [i, j] : each_cell(std::min(queries, shape.t), std::min(keys, shape.d)))
+            if (const float value = values(b, h, i, j); value != 0.0F)
+                strokes.push_back({document.layer, b, h, i, j, i, j, false, value});
+    return strokes;
 }
 
 }  // namespace attn::view

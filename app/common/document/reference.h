@@ -25,6 +25,7 @@ struct DocumentReference {
     bool has_rules = false;                        // what of the mask older sessions did not hold
     bool painted = false;                          // the session has the painted mask, in `spec`
     std::vector<InputEdit> edits;
+    std::vector<BiasStroke> bias_strokes;
     std::vector<Target> targets;
 };
 /// Whether the JSON of a document is one.

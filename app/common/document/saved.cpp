@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/common/document/paint.h"
 #include "app/common/document/reference.h"
 #include "app/common/document/stored.h"
 #include "app/common/fields.h"
@@ -159,6 +160,9 @@ Result<Document> resolved(Document document, const DocumentReference& reference)
         set_input(document, edit);
         document.edits.push_back(edit);
     }
+    auto painted = with_strokes(std::move(document), reference.bias_strokes);
+    if (!painted) return tl::unexpected(within(opened.title, painted.error()));
+    document = *std::move(painted);
     leave_stored(opened, document);
     document.targets = reference.targets;
     if (!document.edits.empty()) document.note += ", edited";

@@ -309,6 +309,7 @@ Result<Document> retyped(const Document& old, std::string_view sentence) {
     AttentionSpec spec = old.spec;
     spec.mask.padding.clear();  // it counted the old words
     spec.mask.custom.reset();
+    spec.mask.bias.reset();
     return make_document(sentence, old.d_model, old.d_k, old.heads, old.seed, spec)
         .and_then([&](Document made) -> Result<Document> {
             if (!old.tokens_kv.empty() && !made.tokens_next.empty())
@@ -339,6 +340,15 @@ Result<Document> retyped(const Document& old, std::string_view sentence) {
             set_inputs(made, std::move(inputs));
             made.note = toy_note(made);
             return made;
+        })
+        .and_then([&](Document made) -> Result<Document> {
+            const Index queries = std::ssize(made.tokens);
+            const Index keys = made.tokens_kv.empty() ? queries : std::ssize(made.tokens_kv);
+            const std::vector<BiasStroke> strokes = resized_strokes(old, queries, keys);
+            if (strokes.empty()) return made;
+            return with_size(std::move(made)).and_then([&](Document sized) {
+                return with_strokes(std::move(sized), strokes);
+            });
         });
 }
 

@@ -178,6 +178,7 @@ std::string reference_to_json(const Document& document, const std::filesystem::p
     add(rows, "global_tokens", document.spec.mask.global_tokens);
     if (document.painted) rows.emplace_back("mask", paint_json(document.spec.mask.custom));
     add_list(rows, "edits", document.edits);
+    add_list(rows, "bias", document.bias_strokes);
     add_list(rows, "targets", document.targets);
     return object_json(rows);
 }
@@ -211,6 +212,7 @@ std::string document_to_json(const Document& document, const std::filesystem::pa
     if (document.spec.mask.global_tokens > 0)
         add(rows, "global_tokens", document.spec.mask.global_tokens);
     if (document.spec.mask.custom) rows.emplace_back("mask", paint_json(document.spec.mask.custom));
+    add_list(rows, "bias", document.bias_strokes);
     add_tensors(rows, *document.inputs);
     add_list(rows, "targets", document.targets);
     return object_json(rows);

@@ -34,6 +34,11 @@ struct SetConventionGain {
     Index decades;
     static constexpr auto kJournalNames = journal_names("set_convention_gain", "decades");
 };
+/// The brush of a click or a drag: this number for the bias, or with nullopt the mask.
+struct SetBiasBrush {
+    std::optional<double> value;
+    static constexpr auto kJournalNames = journal_names("set_bias_brush", "value");
+};
 /// Code that makes the mask, to the clipboard.
 struct CopyMask {
     MaskCode code;
@@ -45,9 +50,9 @@ struct MaskScoresReady {
     std::shared_ptr<const MaskScores> scores{};
 };
 
-using MasksActions =
-    ActionList<ViewActions<ShowMasksTab, SelectPair, SetConvention, SetConventionGain, CopyMask>,
-               Answers<MaskScoresReady>, TransientActions<HoverPair>>;
+using MasksActions = ActionList<
+    ViewActions<ShowMasksTab, SelectPair, SetConvention, SetConventionGain, SetBiasBrush, CopyMask>,
+    Answers<MaskScoresReady>, TransientActions<HoverPair>>;
 template <ListedIn<MasksActions> A>
 inline constexpr Meta kMetaOf<A> = MasksActions::kMeta<A>;
 

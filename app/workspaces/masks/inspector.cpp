@@ -10,6 +10,7 @@
 #include "app/workspaces/masks/conventions.h"
 #include "app/workspaces/masks/long.h"
 #include "app/workspaces/masks/view.h"
+#include "core/bias.h"
 #include "core/masks.h"
 #include "core/note.h"
 #include "core/scores/score.h"
@@ -101,6 +102,12 @@ void add_arithmetic(const AppState& state, const Row& row, InspectorView& view) 
     const auto j = static_cast<std::size_t>(masks_look(state).pair.key);
     const bool allowed = row.allowed[j] != 0;
     const std::string symbol = score_symbol(state);
+    const Pair& pair = masks_look(state).pair;
+    if (state.document().spec.mask.bias)
+        view.add("bias",
+                 number(bias_at(state.document().spec.mask, state.batch, state.head, pair.query,
+                                pair.key)),
+                 Role::score);
     view.add("score " + symbol, number(row.scores[j]), Role::score);
     view.add("masked M", allowed ? symbol + " = " + number(row.masked[j]) : "−∞, forbidden",
              Role::score);

@@ -24,6 +24,7 @@ inline constexpr std::string_view kNamesOf<MasksTab>[] = {"compose", "convention
 struct Brush {
     Pair first, last;
     bool allowed = false;
+    std::optional<double> bias = {};  // painted into the bias; none: the mask is painted
 };
 
 /// The two conventions that are compared, by the keys of their rows (conventions.h).
@@ -40,6 +41,8 @@ struct MasksLook {
     std::optional<Pair> corner;  // the other corner of a selected rectangle
     std::array<std::string, 2> conventions{std::string(kFirstConvention),
                                            std::string(kSecondConvention)};
+    std::optional<double>
+        bias_value;  // what a click paints into the bias; none: it paints the mask
     Index gain = 0;  // conventions are computed of the scores · 10^gain
 
     // of the moment: in no session and no journal

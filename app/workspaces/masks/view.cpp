@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 
 #include "app/common/document/mask_rules.h"
+#include "app/common/document/paint.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/masks/long.h"
 #include "app/workspaces/masks/view_parts.h"
+#include "core/bias.h"
 #include "core/mask_conventions.h"
 #include "core/masks.h"
 
@@ -69,12 +71,39 @@ std::string not_stored_text(const AppState& state) {
         state.backend_used);
 }
 
+/// The bias of each pair of the head and sequence shown.
+std::vector<float> bias_values(const AppState& state) {
+    const Document& document = state.document();
+    std::vector<float> values;
+    for (const auto [i, j] : each_cell(document.size.tq, document.size.tk))
+        values.push_back(
+            static_cast<float>(bias_at(document.spec.mask, state.batch, state.head, i, j)));
+    return values;
+}
+
+GridView bias_grid(const AppState& state, std::span<const float> values, const Pairs& allowed) {
+    const Index keys = state.document().size.tk;
+    return pair_grid(state, {"bias",
+                             state.document().spec.bias_before_softcap
+                                 ? "added to the score of the pair before the soft cap"
+                                 : "added to the score of the pair",
+                             Role::score,
+                             ColorScale::diverging,
+                             {values.data(), state.document().size.tq, keys, keys},
+                             forbidden_of(allowed)});
+}
+
 void add_grids(const AppState& state, const Pairs& allowed, MasksView& view) {
-    view.painted = painted_pairs(state);
-    GridView mask = mask_grid_of(state, allowed, view.painted);
-    mask.sides.push_back(keys_left(state, allowed));
-    view.grids.push_back(std::move(mask));
     view.paints = true;
+    if (view.bias_value) {
+        view.bias = bias_values(state);
+        view.grids.push_back(bias_grid(state, view.bias, allowed));
+    } else {
+        view.painted = painted_pairs(state);
+        GridView mask = mask_grid_of(state, allowed, view.painted);
+        mask.sides.push_back(keys_left(state, allowed));
+        view.grids.push_back(std::move(mask));
+    }
     if (!view.unavailable.empty()) return;
     view.grids.push_back(masked_scores(state, allowed));
     view.grids.push_back(weights(state, allowed));
@@ -111,6 +140,8 @@ void add_cells(const AppState& state, const Pairs& allowed, const MasksView& vie
 void add_composition(const AppState& state, MasksView& view, MasksLong* found) {
     const Pairs allowed = pairs_allowed_by(state, state.document().spec.mask);
     view.unavailable = not_stored_text(state);
+    view.takes_bias = takes_bias(state.document());
+    view.bias_value = bias_brush(state);
     found != nullptr ? add_cells(state, allowed, view, *found) : add_grids(state, allowed, view);
     view.flagged = empty_rows(state, allowed);
     view.warns = std::ranges::count(view.flagged, true) > 0;
@@ -203,6 +234,14 @@ std::string scores_lack(const AppState& state) {
 bool toggled_value(const AppState& state, Pair pair) {
     return !may_attend(state.document().spec.mask, state.document().size, state.batch, state.head,
                        pair.query, pair.key);
+}
+
+std::optional<double> bias_brush(const AppState& state) {
+    return takes_bias(state.document()) ? masks_look(state).bias_value : std::nullopt;
+}
+
+double toggled_bias(double bias, double brush) {
+    return static_cast<float>(bias) == static_cast<float>(brush) ? 0.0 : brush;
 }
 
 GridView pair_grid(const AppState& state, const PairValues& pairs) {

@@ -56,6 +56,9 @@ struct MasksView {
     std::vector<GridView> grids;
     std::vector<MapView> maps;          // in their place where they are too long for cells
     bool paints = false;                // the first grid can be painted
+    bool takes_bias = false;            // the bias can be, in place of the mask
+    std::optional<double> bias_value;   // painted into the bias, which the first grid then shows
+    std::vector<float> bias;            // cells of that grid; empty: it shows the mask
     std::vector<bool> flagged;          // rows without a key
     std::vector<std::uint8_t> painted;  // cells of the first grid that paint forbids
     std::optional<Pair> corner;         // of the selected rectangle
@@ -78,6 +81,10 @@ void fill_masks(const AppState& state, MasksLong& found);
 
 /// Whether a click on the pair allows it.
 bool toggled_value(const AppState& state, Pair pair);
+/// The number that a click paints into the bias; nullopt: it paints the mask.
+std::optional<double> bias_brush(const AppState& state);
+/// The number that a click paints on a pair with this bias: the brush, or 0 in place of the brush's own number.
+double toggled_bias(double bias, double brush);
 
 std::string masks_missing_data(const AppState& state);
 InspectorView masks_inspector(const AppState& state);

@@ -1,9 +1,12 @@
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/intervention_effects.h"
 #include "app/common/document/mask_rules.h"
+#include "app/common/document/paint.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
 #include "app/common/map/actions.h"
@@ -12,10 +15,13 @@
 #include "app/workspaces/masks/conventions.h"
 #include "app/workspaces/masks/long.h"
 #include "app/workspaces/masks/view.h"
+#include "core/bias.h"
 #include "core/text.h"
 
 namespace attn::view {
 namespace {
+
+constexpr double kFirstBias = 1.0;  // of the brush, until another is chosen
 
 /// The pair at this offset of rows and columns, clamped to the matrix.
 Action moved(const AppState& state, Index rows, Index columns, bool extend) {
@@ -33,11 +39,32 @@ void add_moves(const CommandAdder& add, const AppState& state) {
     }
 }
 
+/// The choice between mask and bias for Space and clicks.
+void add_brushes(const CommandAdder& add, const AppState& state) {
+    const bool takes = add.there && takes_bias(state.document());
+    const bool bias = bias_brush(state).has_value();
+    add(bias ? "Paint the mask, not the bias" : "Paint the bias, not the mask", shift(Key::b),
+        SetBiasBrush{bias ? std::nullopt : std::optional(kFirstBias)}, takes);
+}
+
 /// Paints the selected pair or rectangle; all pairs become what the first selected pair becomes.
 void add_paint(const CommandAdder& add, const AppState& state) {
     const MasksLook& look = masks_look(state);
     const bool here = add.there && has_pair(state, look.pair);
     const Pair first = look.corner.value_or(look.pair);
+    add_brushes(add, state);
+    if (const auto brush = bias_brush(state)) {
+        const bool there = here && has_pair(state, first);
+        const double now = there ? bias_at(state.document().spec.mask, state.batch, state.head,
+                                           first.query, first.key)
+                                 : 0.0;
+        const double value = toggled_bias(now, *brush);
+        return add(fmt::format("Set the bias of the selected {} to {}",
+                               look.corner ? "rectangle" : "pair", number(value)),
+                   Key::space,
+                   PaintBias{first.query, first.key, look.pair.query, look.pair.key,
+                             PaintShape::rectangle, value});
+    }
     const bool allowed = here && has_pair(state, first) && toggled_value(state, first);
     const Index last = std::max<Index>(state.document().size.tk, 1) - 1;
     add(fmt::format("{} the selected {}", allowed ? "Allow" : "Forbid",
@@ -164,6 +191,7 @@ constexpr std::string_view kMasksMouse[] = {
     "Click a pair of the other matrices, or right-click one of the mask, to see it in the "
     "inspector.",
     "Point at a pair to see which rules allow or forbid it.",
+    "Paint the bias (Shift+B): a click or drag sets it to the chosen number, a second click to 0.",
     "Conventions: click one to compare it, Shift+click one to compare with it.",
     "More than 64 tokens: maps; the wheel zooms, dragging pans, a click selects, Shift+click "
     "widens the selection, Space paints it.",
@@ -173,20 +201,29 @@ constexpr PersistedValue kValues[] = {persisted(masks_look)};
 constexpr RequestKind kRequests[] = {request_kind<requested_mask_scores>("mask scores")};
 
 /// Selects the painted pair; within a drag the brush repeats the first change.
-void follow_stroke(AppState& state, const Action& action) {
-    const auto* const paint = action.as<PaintMask>();
-    if (paint == nullptr) return;
-    const Pair from{paint->row, paint->column};
-    const Pair to{paint->to_row, paint->to_column};
+void follow_brush(AppState& state, const Brush& brush, PaintShape shape) {
+    const auto& [from, to, allowed, bias] = brush;
     if (!has_pair(state, from) || !has_pair(state, to)) return;
     MasksLook& look = masks_look(state);
     const bool drags = state.gesture && state.gesture->action != &kActionType<TypeText>;
-    if (drags && !look.brush) look.brush = Brush{from, to, paint->allowed};
+    if (drags && !look.brush) look.brush = brush;
     if (look.brush) look.brush->last = to;
     look.pair = to;
-    const bool wide = paint->shape == PaintShape::rectangle && !(from == to);
+    const bool wide = shape == PaintShape::rectangle && !(from == to);
     look.corner = wide ? std::optional(from) : std::nullopt;
     share_pair(state, to);
+}
+
+void follow_stroke(AppState& state, const Action& action) {
+    if (const auto* const paint = action.as<PaintMask>())
+        follow_brush(
+            state, {{paint->row, paint->column}, {paint->to_row, paint->to_column}, paint->allowed},
+            paint->shape);
+    if (const auto* const paint = action.as<PaintBias>())
+        follow_brush(
+            state,
+            {{paint->row, paint->column}, {paint->to_row, paint->to_column}, false, paint->value},
+            paint->shape);
 }
 
 std::string pair_text(const AppState& state, Pair pair) {
@@ -209,6 +246,9 @@ std::string masks_entering_text(const AppState& state) {
         return "The same scores and mask under two conventions: choose one in each list. Press V "
                "to go "
                "back.";
+    if (const auto brush = bias_brush(state); brush && !is_long(state.document()))
+        return fmt::format("Click or drag over the bias to set it to {}; a second click sets 0.",
+                           number(*brush));
     if (is_long(state.document()))
         return "Click a pair to see which rules allow it. Space paints it.";
     return "Click or drag over the mask to paint it.";
@@ -233,6 +273,7 @@ void describe(Visitor& visit, MasksLook& look) {
     visit("first", look.conventions[0]);
     visit("second", look.conventions[1]);
     visit("gain", look.gain, {.low = 0.0, .high = kMostMaskDecades});
+    visit("bias_value", look.bias_value, About{.low = -kMostBias, .high = kMostBias});
     std::optional<Index> row, column;
     if (look.corner) row = look.corner->query;
     if (look.corner) column = look.corner->key;
@@ -287,6 +328,15 @@ void carry_out(AppState& state, const SetConventionGain& action) {
                      ? std::string("The scores are unchanged.")
                      : fmt::format("Here every score is multiplied by {} before it is masked.",
                                    power_of_ten(static_cast<int>(action.decades))));
+}
+
+void carry_out(AppState& state, const SetBiasBrush& action) {
+    if (action.value && !(std::abs(*action.value) <= kMostBias))
+        return warn(state, "The bias is {}: it must be −10⁶ to 10⁶.", *action.value);
+    if (action.value && !takes_bias(state.document()))
+        return warn(state, "This document has no bias to paint: open a file with the array bias.");
+    masks_look(state).bias_value = action.value;
+    show_message(state, masks_entering_text(state));
 }
 
 void carry_out(AppState& state, const CopyMask& action) {

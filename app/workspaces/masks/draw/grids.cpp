@@ -25,14 +25,23 @@ Pair pair_at(const GridView& grid, const GridPlace& place) {
 void paint(const MasksView& view, const GridView& grid, Pair at, Actions& out) {
     const bool rectangle = ImGui::GetIO().KeyShift;
     const auto shape = rectangle ? PaintShape::rectangle : PaintShape::line;
+    const auto stroke = [&](Pair from, bool allowed, std::optional<double> bias) {
+        if (bias)
+            out.push_back(PaintBias{from.query, from.key, at.query, at.key, shape, *bias});
+        else
+            out.push_back(PaintMask{from.query, from.key, at.query, at.key, shape, allowed});
+    };
     if (ImGui::IsItemActivated()) {
         const bool allowed = grid.at(at.query, at.key).look == CellLook::masked;
+        std::optional<double> bias = view.bias_value;
+        if (bias)
+            bias = view::toggled_bias(
+                view.bias[static_cast<std::size_t>(at.query * grid.columns + at.key)], *bias);
         out.push_back(BeginGesture{});
-        out.push_back(PaintMask{at.query, at.key, at.query, at.key, shape, allowed});
+        stroke(at, allowed, bias);
     } else if (ImGui::IsItemActive() && view.brush && !(view.brush->last == at)) {
-        const Pair from = rectangle ? view.brush->first : view.brush->last;
-        out.push_back(
-            PaintMask{from.query, from.key, at.query, at.key, shape, view.brush->allowed});
+        stroke(rectangle ? view.brush->first : view.brush->last, view.brush->allowed,
+               view.brush->bias);
     }
     if (ImGui::IsItemDeactivated()) out.push_back(EndGesture{});
     if (ImGui::IsItemHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Right))

@@ -3,6 +3,7 @@
 #include "app/common/draw/focus.h"
 #include "app/common/draw/items.h"
 #include "app/common/draw/parts.h"
+#include "app/common/format.h"
 #include "app/workspaces/masks/draw/parts.h"
 #include "app/workspaces/masks/view.h"
 
@@ -103,6 +104,9 @@ void draw_lists(const MasksView& view, ImVec2 low, ImVec2 high, const Frame& fra
                    width, frame, out);
     });
 }
+
+constexpr double kMostBrush = 10.0;  // of the slider; a file or a journal may have more
+constexpr float kBrush = 140.0F;
 
 constexpr int kSwitches = static_cast<int>(view::kMaskSwitches);
 
@@ -249,6 +253,22 @@ void draw_places(const MasksView& view, ControlBar& bar) {
             bar.out.push_back(ShowHead{now.head, *batch});
 }
 
+/// The choice of the brush, and its number for the bias.
+void draw_brush(const MasksView& view, ControlBar& bar) {
+    if (!view.takes_bias || !view.maps.empty()) return;
+    const Tip tip{"Target of a click or a drag",
+                  "The mask, or a number into the bias. Key: Shift+B"};
+    if (const auto n =
+            bar.label("paint").choice("brush", {"mask", "bias"}, view.bias_value ? 1 : 0, tip))
+        bar.out.push_back(SetBiasBrush{*n == 1 ? std::optional<double>(1.0) : std::nullopt});
+    if (!view.bias_value) return;
+    if (const auto value =
+            bar.slider("##bias", {"bias", view::significant(*view.bias_value, 3), "-10.0"},
+                       *view.bias_value, -kMostBrush, kMostBrush, kBrush,
+                       {"Number to paint", "Added to the score of each painted pair."}))
+        bar.out.push_back(SetBiasBrush{*value});
+}
+
 void draw_masks_bar(const MasksView& view, ControlBar& bar) {
     const Tip tip{"This document's mask, or other conventions beside it", "Key: V"};
     if (const auto n =
@@ -261,6 +281,7 @@ void draw_masks_bar(const MasksView& view, ControlBar& bar) {
         if (const auto n = bar.label("empty rows give")
                                .choice("empty", {"0", "NaN"}, view.controls.nan ? 1 : 0, empty))
             bar.out.push_back(SetEmptyRows{*n == 1});
+        draw_brush(view, bar);
     } else {
         const Tip gain{"Scores, times",
                        "Shows the conventions with larger scores. The document does not change."};
