@@ -57,8 +57,8 @@ TEST_CASE("the tolerance of an entry is never more than that of its array, and m
         for (const Case& one : cases) {
             CAPTURE(one.name);
             const Subject subject = make_subject(cast<double>(one.inputs), one.spec).value();
-            const Bounds arrays = forward_bounds(subject, subject.reference, kFloatRoundoff,
-                                                 BoundsDetail::arrays);
+            const Bounds arrays =
+                forward_bounds(subject, subject.reference, kFloatRoundoff, BoundsDetail::arrays);
             const Bounds entries = forward_bounds(subject, subject.reference);
             for (const std::string_view key : {"context", "output", "logsumexp"}) {
                 const Tolerance whole = arrays.of(key), each = entries.of(key);
