@@ -290,7 +290,8 @@ OperationCost cost(const Dimensions& size, const AttentionSpec& spec, const Oper
     made.elementwise = 5.0 * read + keys * width;  // the means
     made.elementwise += 6.0 * static_cast<double>(size.batch * size.heads * size.tq * size.d_v);
     made.stored = {{"the mean key and value of each block",
-                    static_cast<double>(size.batch * size.kv_heads * (size.tk / block)) * width}};
+                    static_cast<double>(size.batch * size.kv_heads * (size.tk / block)) * width},
+                   {"one weight per key of a branch", read}};
     return made;
 }
 
