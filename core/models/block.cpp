@@ -15,12 +15,12 @@ namespace {
 
 bool has_own_heads(const BlockWeights& block, const ModelConfig& config, Index layer) {
     return block.q_norm.there() || block.k_norm.there() ||
-           (config.family->positions == Positions::rope && config.rope_of(layer).turned_before());
+           (config.turns(layer) && config.rope_of(layer).turned_before());
 }
 
 /// Softmax over the experts with the largest logits, of equal ones the first; 0 for the others. That is what softmax over
-/// all of them gives after it is divided by the sum of those that are taken.
-void route(std::span<float> logits, Index taken) {
+/// all of them gives after it is divided by the sum of those that are taken; `of_all`: it is not divided.
+void route(std::span<float> logits, Index taken, bool of_all) {
     std::vector<std::size_t> order(logits.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, std::ranges::greater(),
@@ -28,18 +28,22 @@ void route(std::span<float> logits, Index taken) {
     const double most = logits[order.front()];
     double sum = 0.0;
     std::vector<double> shares(logits.size(), 0.0);
-    for (std::size_t n = 0; n < static_cast<std::size_t>(taken); ++n)
-        sum += shares[order[n]] = std::exp(static_cast<double>(logits[order[n]]) - most);
+    for (std::size_t n = 0; n < order.size(); ++n) {
+        const bool is_taken = n < static_cast<std::size_t>(taken);
+        const double share = std::exp(static_cast<double>(logits[order[n]]) - most);
+        if (is_taken) shares[order[n]] = share;
+        if (is_taken || of_all) sum += share;
+    }
     std::ranges::transform(shares, logits.begin(),
                            [sum](double share) { return static_cast<float>(share / sum); });
 }
 
-/// Σ share · MLP of each expert that a token takes; `routing` gets the shares.
+/// Σ share · MLP of each expert that a token takes, and of the shared expert; `routing` gets the shares.
 Tensor experts_of(const Tensor& x, const BlockWeights& block, const ModelConfig& config,
                   Tensor& routing) {
     routing = through(x, block.router);
     for (Index t = 0; t < x.shape().t; ++t)
-        route(routing.matrix(0, 0).row(t), config.experts_per_token);
+        route(routing.matrix(0, 0).row(t), config.experts_per_token, !config.expert_shares_sum);
     Tensor sum(x.shape());
     for (std::size_t e = 0; e < block.experts.size(); ++e) {
         std::vector<Index> rows;
@@ -56,6 +60,7 @@ Tensor experts_of(const Tensor& x, const BlockWeights& block, const ModelConfig&
                 sum(0, 0, rows[n], c) += routing(0, 0, rows[n], static_cast<Index>(e)) *
                                          made(0, 0, static_cast<Index>(n), c);
     }
+    if (const Tensor shared = shared_expert_of(x, block, config); !shared.empty()) add(sum, shared);
     return sum;
 }
 
@@ -93,6 +98,16 @@ Tensor mlp_of(const Tensor& x, const MlpWeights& mlp, const ModelConfig& config,
     return through(hidden, mlp.down);
 }
 
+Tensor shared_expert_of(const Tensor& x, const BlockWeights& block, const ModelConfig& config) {
+    if (!block.shared.up.there()) return {};
+    Tensor made = mlp_of(x, block.shared, config);
+    if (!block.shared_gate.there()) return made;
+    const Tensor gate = through(x, block.shared_gate);
+    for (Index t = 0; t < made.shape().t; ++t)
+        for (float& value : made.matrix(0, 0).row(t)) value /= 1.0F + std::exp(-gate(0, 0, t, 0));
+    return made;
+}
+
 Tensor projected_rows(const Tensor& x, const BlockWeights& block, const ModelConfig& config) {
     return config.family->norms_after || !block.attention_norm.there()
                ? x
@@ -105,8 +120,7 @@ void finish_heads(Inputs& heads, const BlockWeights& block, const ModelConfig& c
     for (auto [rows, norm] :
          {std::pair{&heads.q, &block.q_norm}, std::pair{&heads.k, &block.k_norm}}) {
         if (norm->there()) normalise_heads(*rows, *norm, config.family->norm, config.epsilon);
-        if (config.family->positions == Positions::rope && rope.turned_before())
-            turn_heads(*rows, rope, first);
+        if (config.turns(layer) && rope.turned_before()) turn_heads(*rows, rope, first);
     }
 }
 
@@ -140,7 +154,9 @@ Inputs cross_inputs(const Tensor& x, const Tensor& memory, const BlockWeights& b
                     const ModelConfig& config, KvCache::Layer* retained) {
     const bool is_new = retained == nullptr || retained->k.empty();
     Inputs across;
-    across.x = normalised(x, block.cross_norm, config.family->norm, config.epsilon);
+    across.x = config.family->norms_after
+                   ? x
+                   : normalised(x, block.cross_norm, config.family->norm, config.epsilon);
     if (is_new) across.x_kv = memory;
     across.params = block.cross;
     if (retained == nullptr) return across;

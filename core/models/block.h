@@ -61,4 +61,7 @@ BlockOutput after_block(const Tensor& x, const Tensor& attended, const BlockWeig
 Tensor mlp_of(const Tensor& x, const MlpWeights& mlp, const ModelConfig& config,
               BlockSteps* steps = nullptr);
 
+/// What the expert that every token takes adds, times its factor; empty: the block has no shared expert.
+Tensor shared_expert_of(const Tensor& x, const BlockWeights& block, const ModelConfig& config);
+
 }  // namespace attn

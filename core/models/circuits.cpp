@@ -60,7 +60,7 @@ void fold_norm_after(Matrix& y, const NormWeights& norm, Norm kind) {
 
 Result<Factors> factors_of(const Model& model, HeadPlace at) {
     const ModelConfig& config = model.config();
-    if (config.family->positions == Positions::distances)
+    if (!config.family->names.distances.empty())
         return bad_input(
             fmt::format("{} adds a number for each distance to its scores, which W_Q "
                         "and W_K do not hold: its circuits are not computed here",
@@ -178,8 +178,7 @@ TokenHeads heads_of(const Model& model, HeadPlace at, const Tensor& rows) {
     const BlockWeights& block = model.weights().blocks[at.layer];
     const Index key_head = at.head * config.kv_heads / config.heads;
     const Index count = rows.shape().t;
-    const bool turns =
-        config.family->positions == Positions::rope && config.rope_of(at.layer).turned_before();
+    const bool turns = config.turns(at.layer) && config.rope_of(at.layer).turned_before();
     const Index together = turns ? 1 : std::max<Index>(count, 1);
     TokenHeads made;
     for (Index first = 0; first < count; first += together) {

@@ -129,12 +129,20 @@ void read_scaled_logits(ConfigReader& reader, ModelConfig& config) {
         config.logit_factor = 1.0 / std::sqrt(static_cast<double>(config.width));
 }
 
-/// Buckets of distances, and the scores, which are not scaled.
+/// Buckets of distances, and T5's scores, which are not scaled.
 void read_distances(ConfigReader& reader, ModelConfig& config) {
-    if (config.family->positions != Positions::distances) return;
-    config.score_factor = 1.0;
+    if (config.family->names.distances.empty()) return;
     config.buckets = reader.size({"relative_attention_num_buckets"}).value_or(32);
     config.farthest = reader.size({"relative_attention_max_distance"}).value_or(128);
+    if (config.family->positions != Positions::distances) {
+        if (config.buckets != 32)
+            reader.complain(
+                fmt::format("has 'relative_attention_num_buckets' = {}; expected 32: "
+                            "MPNet has 32 buckets of distances",
+                            config.buckets));
+        return;
+    }
+    config.score_factor = 1.0;
     const Index near = config.buckets / (config.family->causal ? 2 : 4);  // one to a bucket
     if (near < 1 || config.farthest <= near)
         reader.complain(fmt::format(
@@ -182,21 +190,29 @@ void refuse_others(ConfigReader& reader, ModelConfig& config) {
     reader.refuse_foreign(config.width);
 }
 
+/// Which layers are so that differ; none after a fault, for their number is what the file claims.
+template <class Is>
+std::vector<bool> layers_that(ConfigReader& reader, const ModelConfig& config,
+                              std::string_view differ, Is is) {
+    constexpr Index kMostLayers = 1 << 16;
+    std::vector<bool> layers;
+    if (config.layers > kMostLayers) {
+        reader.complain(fmt::format("has {}, of which some have {}; expected at most {}",
+                                    counted(config.layers, "layer"), differ, kMostLayers));
+        return layers;
+    }
+    for (Index layer = 0; layer < config.layers; ++layer) layers.push_back(is(layer));
+    return layers;
+}
+
 /// Which layers have a window: those that `layer_types` says, else those that `otherwise` says.
 template <class Otherwise>
 std::vector<bool> windowed_layers(ConfigReader& reader, const ModelConfig& config,
                                   Otherwise otherwise) {
-    constexpr Index kMostLayers = 1 << 16;
-    std::vector<bool> windowed;
     const json* types = reader.find({"layer_types"});
-    if (config.layers > kMostLayers) {
-        reader.complain(fmt::format("has {}, of which some have a window; expected at most {}",
-                                    counted(config.layers, "layer"), kMostLayers));
-        return windowed;
-    }
-    for (Index layer = 0; types == nullptr && layer < config.layers; ++layer)
-        windowed.push_back(otherwise(layer));
-    if (types == nullptr) return windowed;
+    std::vector<bool> windowed;
+    if (types == nullptr || config.layers > (1 << 16))
+        return layers_that(reader, config, "a window", otherwise);
     if (!types->is_array() || std::ssize(*types) != config.layers)
         reader.wrong(*types,
                      fmt::format("one type for each of {}", counted(config.layers, "layer")));
@@ -208,19 +224,44 @@ std::vector<bool> windowed_layers(ConfigReader& reader, const ModelConfig& confi
     return windowed;
 }
 
+/// ModernBERT: half of `local_attention` to each side, in the layers that are not global.
+void read_window_to_both_sides(ConfigReader& reader, ModelConfig& config) {
+    if (const json* other = reader.find({"sliding_window"}))
+        reader.wrong(*other, "none: 'local_attention' has the window");
+    const Index pattern = reader.size({"global_attn_every_n_layers"}).value_or(3);
+    config.windowed =
+        windowed_layers(reader, config, [pattern](Index layer) { return layer % pattern != 0; });
+    config.window = reader.whole({"local_attention"}).value_or(config.family->window_keys) / 2 + 1;
+    if (std::ranges::count(config.windowed, true) == 0) config.window.reset();
+}
+
 void read_window(ConfigReader& reader, ModelConfig& config) {
     const ModelFamily& family = *config.family;
     const WindowRule rule = family.window;
+    if (rule == WindowRule::both_sides) return read_window_to_both_sides(reader, config);
+    const bool switched = rule == WindowRule::switched || rule == WindowRule::switched_whole ||
+                          rule == WindowRule::switched_even;
     if (rule != WindowRule::ignored) reader.know({"sliding_window"});
-    if (rule == WindowRule::switched)
-        reader.know({"use_sliding_window", "max_window_layers", "layer_types"});
+    reader.know({"use_sliding_window", "max_window_layers", "layer_types"});
     if (rule == WindowRule::by_layer) reader.know({"layer_types", "sliding_window_pattern"});
+    const bool on = reader.flag("use_sliding_window", false);
+    if (rule == WindowRule::still && reader.find({"sliding_window"}) == nullptr) {
+        if (const json* types = reader.find({"layer_types"});
+            types != nullptr && types->dump().find("sliding") != std::string::npos)
+            reader.wrong(*types, "'sliding_window' beside it, or no layer with a window");
+        return;
+    }
     if (rule == WindowRule::ignored || reader.is_null("sliding_window")) return;
-    if (rule == WindowRule::switched && !reader.flag("use_sliding_window", false)) return;
-    if (rule == WindowRule::switched) {
-        const Index first = reader.whole({"max_window_layers"}).value_or(28);
-        config.windowed =
-            windowed_layers(reader, config, [first](Index layer) { return layer >= first; });
+    if (switched && !on) return;
+    if (rule == WindowRule::switched || rule == WindowRule::switched_even) {
+        const Index bound = reader.whole({"max_window_layers"}).value_or(28);
+        const bool even = rule == WindowRule::switched_even;
+        config.windowed = windowed_layers(reader, config, [bound, even](Index layer) {
+            return even ? layer < bound && layer % 2 == 0 : layer >= bound;
+        });
+    } else if (rule == WindowRule::still) {
+        config.windowed = windowed_layers(reader, config,
+                                          [&](Index layer) { return on && !config.turns(layer); });
     } else if (rule == WindowRule::by_layer) {
         const Index pattern =
             reader.size({"sliding_window_pattern"}).value_or(family.window_pattern);
@@ -233,7 +274,8 @@ void read_window(ConfigReader& reader, ModelConfig& config) {
     if (!some) config.windowed.clear();
     if (none) return;
     config.window = reader.size({"sliding_window"});
-    if (!config.window && rule != WindowRule::if_declared) config.window = family.window_keys;
+    if (!config.window && rule != WindowRule::if_declared && rule != WindowRule::still)
+        config.window = family.window_keys;
 }
 
 /// nullopt: where the file has one.
@@ -249,6 +291,8 @@ void read_numbers(ConfigReader& reader, ModelConfig& config) {
     config.embedding_factor = family.embedding_root ? std::sqrt(static_cast<double>(config.width))
                               : family.embedding_twice ? 2.0
                                                        : 1.0;
+    if (reader.flag("scale_embedding", false))
+        config.embedding_factor = std::sqrt(static_cast<double>(config.width));
     config.embedding_factor = reader.positive({"embedding_multiplier"}, config.embedding_factor);
     config.residual_factor = reader.positive({"residual_multiplier"}, 1.0);
     config.logit_factor = 1.0 / reader.positive({"logits_scaling"}, 1.0);
@@ -265,19 +309,30 @@ void read_numbers(ConfigReader& reader, ModelConfig& config) {
     else if (reader.find({"attn_logit_softcapping"}) !=
              nullptr)  // Gemma 3 has it, and no use of it
         config.ignored.emplace_back("attn_logit_softcapping");
-    config.logit_cap = reader.factor("final_logit_softcapping", cap(family.logit_cap));
-    config.parallel = reader.flag("use_parallel_residual", family.key == "gpt_neox");
+    if (family.caps_logits)
+        config.logit_cap = reader.factor("final_logit_softcapping", cap(family.logit_cap));
+    else if (reader.find({"final_logit_softcapping"}) != nullptr)
+        config.ignored.emplace_back("final_logit_softcapping");
+    config.parallel = config.parallel || reader.flag("use_parallel_residual", family.parallel);
+    if (family.key == "cohere") config.logit_factor = reader.need_positive("logit_scale", 0.0625);
     if (family.read_out == ReadOut::projected) {
         reader.know({"projection_dim"});  // that of both towers counts
         config.end_id = reader.whole({"eos_token_id"}).value_or(49407);
     }
-    if (family.after_padding) config.padding_id = reader.whole({"pad_token_id"}).value_or(1);
+    if (family.after_padding && family.names.distances.empty())  // MPNet's is 1, whatever the key
+        config.padding_id = reader.whole({"pad_token_id"}).value_or(1);
     if (!family.names.router.empty()) {
-        config.experts = reader.need_size({"num_local_experts"});
-        config.experts_per_token = reader.need_size({"num_experts_per_tok"});
+        const auto count = [&](std::initializer_list<std::string_view> names, Index otherwise) {
+            return otherwise > 0 ? reader.size(names).value_or(otherwise) : reader.need_size(names);
+        };
+        config.experts = count({"num_local_experts", "num_experts"}, family.experts);
+        config.experts_per_token = count({"num_experts_per_tok"}, family.experts_per_token);
         if (config.experts_per_token > config.experts)
             reader.complain(fmt::format("has 'num_experts_per_tok' = {}; expected at most {}",
                                         config.experts_per_token, config.experts));
+        config.expert_shares_sum = reader.flag("norm_topk_prob", family.expert_shares_sum);
+        config.expert_hidden = reader.size({"moe_intermediate_size"});
+        config.shared_hidden = reader.size({"shared_expert_intermediate_size"});
     }
     if (const auto most = reader.factor("swiglu_limit", 7.0); most && *most != 7.0)
         reader.wrong(*most, "7: another is not computed here");
@@ -290,10 +345,11 @@ void read_numbers(ConfigReader& reader, ModelConfig& config) {
 void read_task(ConfigReader& reader, ModelConfig& config) {
     const ModelFamily& family = *config.family;
     config.tied = reader.flag("tie_word_embeddings", family.tied);
-    config.out_bias = has_biases(reader, family.attention_biases, "attention_bias");
-    config.qkv_bias =
-        family.attention_biases == BiasRule::of_qkv ? std::optional(true) : config.out_bias;
-    config.mlp_bias = has_biases(reader, family.mlp_biases, "mlp_bias");
+    config.out_bias = has_biases(reader, family.attention_biases, family.attention_bias_key);
+    config.qkv_bias = family.attention_biases == BiasRule::of_qkv
+                          ? reader.flag(family.attention_bias_key, !family.qkv_bias_declared)
+                          : config.out_bias;
+    config.mlp_bias = has_biases(reader, family.mlp_biases, family.mlp_bias_key);
     if (family.reads_images) config.qkv_bias = reader.flag("qkv_bias", true);
     if (family.read_out == ReadOut::token_classes) read_class_names(reader, config.classes);
     for (auto [name, text] : {std::pair{"default_text", &config.default_text},
@@ -306,10 +362,10 @@ void read_task(ConfigReader& reader, ModelConfig& config) {
     for (const json& each : *classes) {
         if (!each.is_string()) return reader.wrong(*classes, "a list of names of classes");
         const auto name = each.get<std::string>();
-        const std::string_view own = family.read_out == ReadOut::token_classes
-                                         ? "ForTokenClassification"
-                                     : family.stack.empty() ? "ForCausalLM"
-                                                            : "ForConditionalGeneration";
+        const std::string_view own =
+            family.read_out == ReadOut::token_classes        ? "ForTokenClassification"
+            : family.section.empty() && family.stack.empty() ? "ForCausalLM"
+                                                             : "ForConditionalGeneration";
         config.alone |= name.ends_with("EncoderModel");
         if (name.find("For") != std::string::npos && !name.ends_with(own)) config.other_task = name;
     }
@@ -327,22 +383,145 @@ void read_ends(ConfigReader& reader, ModelConfig& config) {
     }
 }
 
+/// Falcon: which heads share keys, and which norms there are, by three switches.
+void read_falcon(ConfigReader& reader, ModelConfig& config) {
+    const bool newer = reader.flag("new_decoder_architecture", false);
+    const bool one_key = reader.flag("multi_query", true),
+               side = reader.flag("parallel_attn", true);
+    const Index kv_heads = reader.size({"num_kv_heads"}).value_or(config.heads);
+    const Index norms = reader.size({"num_ln_in_parallel_attn"}).value_or(newer ? 2 : 1);
+    config.kv_heads = newer ? kv_heads : one_key ? 1 : config.heads;
+    config.parallel = newer || side;
+    config.two_norms = newer && norms == 2;
+    config.one_norm = config.parallel && !config.two_norms;
+    if (newer && !side)
+        reader.complain(
+            "has 'parallel_attn' = false with 'new_decoder_architecture'; expected true");
+    if (norms > 2 || (norms == 2 && !newer))
+        reader.complain(fmt::format(
+            "has 'num_ln_in_parallel_attn' = {}; expected 1, or 2 with 'new_decoder_architecture'",
+            norms));
+    if (!newer && !one_key && kv_heads != config.heads)
+        reader.complain(fmt::format("has 'num_kv_heads' = {}; expected {}, one for each head",
+                                    kv_heads, config.heads));
+}
+
+/// Tables that are not as wide as the model: ALBERT's always go through a matrix, ELECTRA's where their width differs.
+void read_embedded_width(ConfigReader& reader, ModelConfig& config) {
+    const Index width = reader.size({"embedding_size"}).value_or(128);
+    if (config.family->key == "albert" || width != config.width) config.embedded_width = width;
+    config.groups =
+        config.family->key == "albert" ? reader.size({"num_hidden_groups"}).value_or(1) : 0;
+    if (config.groups > config.layers)
+        reader.complain(fmt::format("has 'num_hidden_groups' = {}; expected at most {}",
+                                    config.groups, counted(config.layers, "layer")));
+    if (const Index inner = reader.size({"inner_group_num"}).value_or(1); inner != 1)
+        reader.complain(fmt::format("has 'inner_group_num' = {}; expected 1", inner));
+}
+
+/// What BART's and Marian's stacks have besides: a token to begin with, and one table of embeddings for both.
+void read_pair(ConfigReader& reader, ModelConfig& config) {
+    if (config.family->start_id == 0) return;
+    for (const std::string_view key :
+         {"encoder_layers", "decoder_layers", "encoder_attention_heads", "decoder_attention_heads",
+          "encoder_ffn_dim", "decoder_ffn_dim"})
+        reader.size({key});  // of one stack or the other
+    reader.know({"is_encoder_decoder"});
+    if (reader.flag("is_decoder", false))
+        reader.complain("has 'is_decoder' = true; expected false: it has two stacks");
+    if (!reader.flag("tie_word_embeddings", true))
+        reader.complain(
+            "has 'tie_word_embeddings' = false; expected true: encoder and decoder would have "
+            "tables of embeddings of their own");
+    config.start_id = reader.whole({"decoder_start_token_id"}).value_or(config.family->start_id);
+    if (!reader.flag("share_encoder_decoder_embeddings", true))
+        reader.complain(
+            "has 'share_encoder_decoder_embeddings' = false; expected true: two tables of "
+            "embeddings are not read here");
+    if (const auto other = reader.size({"decoder_vocab_size"});
+        other && *other != config.vocabulary)
+        reader.complain(fmt::format("has 'decoder_vocab_size' = {}; expected {}, as 'vocab_size'",
+                                    *other, config.vocabulary));
+}
+
+/// Which layers do not turn, and which have one MLP in place of experts.
+void read_layers(ConfigReader& reader, ModelConfig& config) {
+    const ModelFamily& family = *config.family;
+    const json* turning = reader.find({"no_rope_layers"});  // 1: it turns
+    const Index interval = reader.size({"no_rope_layer_interval"}).value_or(4);
+    if (turning != nullptr) {
+        reader.find({"no_rope_layers"});
+        if (!turning->is_array() || std::ssize(*turning) < config.layers ||
+            !std::ranges::all_of(*turning, [](const json& each) { return each == 0 || each == 1; }))
+            return reader.wrong(
+                *turning, fmt::format("0 or 1 for each of {}", counted(config.layers, "layer")));
+        config.still = layers_that(reader, config, "no RoPE",
+                                   [&](Index layer) { return (*turning)[layer] == 0; });
+    } else if (family.window == WindowRule::still) {
+        config.still = layers_that(reader, config, "no RoPE",
+                                   [&](Index layer) { return (layer + 1) % interval == 0; });
+    }
+    const json* listed = reader.find({"mlp_only_layers"});
+    const Index step = reader.size({"decoder_sparse_step"}).value_or(1);
+    if (listed != nullptr) {
+        reader.find({"mlp_only_layers"});
+        if (!listed->is_array() || !std::ranges::all_of(*listed, [](const json& each) {
+                return each.is_number_integer();
+            }))
+            return reader.wrong(*listed, "a list of numbers of layers");
+    }
+    if (family.names.router.empty() || (listed == nullptr && step == 1)) return;
+    config.dense = layers_that(reader, config, "no experts", [&](Index layer) {
+        return (layer + 1) % step != 0 ||
+               (listed != nullptr && std::ranges::find(*listed, json(layer)) != listed->end());
+    });
+}
+
+/// Whether norms have weights and shifts, and queries and keys norms; and norms in places that are not computed here.
+void read_norm_switches(ConfigReader& reader, ModelConfig& config) {
+    const ModelFamily& family = *config.family;
+    config.plain_norms = family.plain_norms || !reader.flag("layer_norm_elementwise_affine", true);
+    if (is_own_key(family, "norm_bias")) config.norm_bias = reader.flag("norm_bias", false);
+    if (is_own_key(family, "qk_layernorm") && !family.names.q_norm.empty())
+        config.head_norms = reader.flag("qk_layernorm", false);
+    // All that attention reads without a norm of its own is read by the MLP too.
+    if (config.parallel && family.key != "gpt_neox" && family.key != "falcon")
+        config.one_norm = true;
+    if (!reader.flag("do_layer_norm_before", true))
+        reader.complain(
+            "has 'do_layer_norm_before' = false; expected true: it is not computed here");
+    if (reader.flag("_remove_final_layer_norm", false))
+        reader.complain("has '_remove_final_layer_norm', which is not computed here");
+}
+
 void read_sizes(ConfigReader& reader, ModelConfig& config) {
     config.width = reader.need_size({"hidden_size", "n_embd", "dim", "d_model"});
-    config.layers = reader.need_size({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
+    const bool decodes = config.family->stack == "decoder";
+    config.layers = reader.need_size({"num_hidden_layers", "n_layer", "n_layers", "num_layers",
+                                      decodes ? "decoder_layers" : "encoder_layers"});
     if (const auto own = reader.size({"num_decoder_layers"}); own && config.family->causal)
         config.layers = *own;
-    config.heads = reader.need_size({"num_attention_heads", "n_head", "n_heads", "num_heads"});
+    config.heads =
+        reader.need_size({"num_attention_heads", "n_head", "n_heads", "num_heads",
+                          decodes ? "decoder_attention_heads" : "encoder_attention_heads"});
     const bool as_queries = config.family->kv_heads == 0 || reader.is_null("num_key_value_heads");
     config.kv_heads = reader.size({"num_key_value_heads"})
                           .value_or(as_queries ? config.heads : config.family->kv_heads);
+    if (config.family->key == "falcon") read_falcon(reader, config);
     config.head_width = reader.size({"head_dim", "d_kv"});
+    if (config.family->even_heads && config.head_width &&
+        *config.head_width != config.width / std::max<Index>(config.heads, 1))
+        reader.complain(fmt::format("has 'head_dim' = {}; expected {}, the width / the heads",
+                                    *config.head_width,
+                                    config.width / std::max<Index>(config.heads, 1)));
     if (!config.head_width &&
         (config.family->positions == Positions::rope || config.family->head_width > 0))
         config.head_width =
             config.family->head_width > 0 ? config.family->head_width : config.columns_of_head();
     if (!config.family->reads_images) config.vocabulary = reader.need_size({"vocab_size"});
-    config.hidden = reader.size({"intermediate_size", "n_inner", "hidden_dim", "d_ff"});
+    config.hidden =
+        reader.size({"intermediate_size", "n_inner", "hidden_dim", "d_ff", "ffn_dim",
+                     "ffn_hidden_size", decodes ? "decoder_ffn_dim" : "encoder_ffn_dim"});
     if (const auto times = reader.factor("mlp_ratio", {})) {
         const double hidden = static_cast<double>(config.width) * *times;
         if (hidden < 1.0 || hidden > static_cast<double>(kMostSize))
@@ -354,6 +533,7 @@ void read_sizes(ConfigReader& reader, ModelConfig& config) {
     config.kinds = reader.size({"type_vocab_size"});
     config.most_tokens = reader.size({"max_position_embeddings", "n_positions"});
     config.epsilon = reader.positive({config.family->epsilon_key}, config.family->epsilon);
+    if (!config.family->names.embedding_map.empty()) read_embedded_width(reader, config);
     if (config.heads > 0 && config.kv_heads > 0 && config.heads % config.kv_heads != 0)
         reader.complain(fmt::format("has {} and {} key-value heads; expected a divisor",
                                     counted(config.heads, "head"), config.kv_heads));
@@ -364,6 +544,9 @@ Result<ModelConfig> config_of(ConfigReader& reader, ModelConfig config) {
     read_sizes(reader, config);
     read_activation(reader, config);
     read_numbers(reader, config);
+    read_layers(reader, config);
+    read_norm_switches(reader, config);
+    read_pair(reader, config);
     read_window(reader, config);
     read_image(reader, config);
     read_task(reader, config);
@@ -377,8 +560,9 @@ Result<ModelConfig> config_of(ConfigReader& reader, ModelConfig config) {
     return config;
 }
 
-/// What the object that holds the stacks says of both.
+/// The keys beside the sections: of both stacks, or of a model with a text part.
 void read_whole(ConfigReader& reader, ModelConfig& config) {
+    reader.know({"tie_word_embeddings", "quantization_config"});
     for (const std::string_view key :
          {"text_config", "vision_config", "text_config_dict", "vision_config_dict"})
         if (const json* found = reader.find({key}); found != nullptr && !found->is_object())
@@ -390,10 +574,14 @@ void read_whole(ConfigReader& reader, ModelConfig& config) {
 
 /// What is said of one stack: over the defaults of its class; an older name of the object says all of it anew.
 json section_of(const json& whole, const ModelFamily& family) {
-    const json defaults = json::parse(family.defaults);
+    const json defaults = family.defaults.empty() ? json::object() : json::parse(family.defaults);
     json made = defaults;
     const std::string name(family.section);
     if (const auto at = whole.find(name); at != whole.end() && at->is_object()) made.update(*at);
+    if (family.stack.empty())  // of the whole model, whose text part is read
+        for (const char* const key : {"architectures", "eos_token_id", "quantization_config",
+                                      "tie_word_embeddings", "transformers_version"})
+            if (const auto at = whole.find(key); at != whole.end()) made[key] = *at;
     if (const auto at = whole.find(name + "_dict"); at != whole.end() && at->is_object()) {
         made.update(defaults);
         made.update(*at);
@@ -402,6 +590,10 @@ json section_of(const json& whole, const ModelFamily& family) {
 }
 
 }  // namespace
+
+bool ModelConfig::turns(Index layer) const {
+    return family->positions == Positions::rope && (still.empty() || !still[layer]);
+}
 
 Result<ModelConfig> parse_model_config(std::string_view text, std::string_view where, Stack stack) {
     const auto parsed = parse_json(text, where);

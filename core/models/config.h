@@ -21,9 +21,10 @@ struct ModelFamily;
 
 /// How an image becomes a model's input: patches.h has the formulas.
 struct ImageInput {
-    Index size = 0;     // pixels of a side after resizing
-    Index patch = 0;    // of a patch's side
-    Index leading = 1;  // tokens before the patches
+    Index size = 0;       // pixels of a side after resizing
+    Index patch = 0;      // of a patch's side
+    Index leading = 1;    // tokens before the patches
+    Index registers = 0;  // the last of them, which have no position
     Resampling resampling = Resampling::bilinear;
     Index resized =
         0;  // of both sides, or of the shorter, before the middle is cut out; 0: as size
@@ -40,6 +41,7 @@ struct ImageInput {
 
 /// How queries and keys turn.
 struct RopeRules {
+    RopePairs pairs = RopePairs::half;
     double base = 10000.0;
     std::optional<Index> dims;  // so many leading columns of a head; not set: all
     RopeScaling scaling = {};
@@ -54,7 +56,8 @@ struct RopeRules {
 
 struct ModelConfig {
     const ModelFamily* family = nullptr;
-    Index width = 0;  // of a token's vector where it enters
+    Index width = 0;                      // of a token's vector where it enters
+    std::optional<Index> embedded_width;  // of the tables that it is made of; not set: the same
     Index layers = 0;
     Index heads = 0;
     Index kv_heads = 0;
@@ -65,19 +68,31 @@ struct ModelConfig {
     Activation activation = Activation::gelu;
     RopeRules rope;
     std::optional<RopeRules> window_rope;  // of layers with a window, where it is another
+    std::vector<bool> still;               // which layers do not turn queries and keys; empty: none
     std::optional<Index> window;           // keys a query sees, itself one of them
     std::vector<bool> windowed;            // which layers have it; empty: all
     double embedding_factor = 1.0, residual_factor = 1.0, logit_factor = 1.0;
     std::optional<double> score_factor;  // not set: 1/√d_k
     std::optional<double> score_cap, logit_cap;
-    bool parallel = false;  // the MLP reads what attention reads, not the sum with its output
-    Index padding_id = 1;   // of families whose positions go on from it
+    bool parallel = false;     // the MLP reads what attention reads, not the sum with its output
+    bool one_norm = false;     // and through the same norm
+    bool two_norms = false;    // or through one of two that have names of their own
+    bool plain_norms = false;  // norms have no weights
+    std::optional<bool> norm_bias,
+        head_norms;  // whether norms have shifts, and queries and keys norms; not set: where the file has one
+    Index padding_id = 1;             // of families whose positions go on from it
     Index buckets = 0, farthest = 0;  // of distances: rows of the table, and where the last begins
     bool plain_mlp = false;           // no gate, where the family's MLP may have one
     Index start_id = 0;               // the token that a decoder begins with
     Index end_id = 0;                 // the token whose vector is the text's; 2: the largest id's
     Index projection = 0;             // numbers of the vector of a text or an image
     Index experts = 0, experts_per_token = 0;
+    bool expert_shares_sum = true;  // the shares of those that are taken are divided by their sum
+    std::vector<bool> dense;        // which layers have one MLP in place of experts; empty: none
+    std::optional<Index> expert_hidden,
+        shared_hidden;  // width inside an expert, and inside that of all tokens; not set: as `hidden`
+    Index groups =
+        0;  // consecutive layers share weights: the number of different layers; 0: each has its own
     bool tied = false;  // the read-out is the embedding, unless the file has another one
     std::vector<Index> end_tokens = {};  // a text ends with one of them
     bool norms_as_computed =
@@ -99,6 +114,11 @@ struct ModelConfig {
 
     Index columns_of_head() const { return head_width.value_or(width / std::max<Index>(heads, 1)); }
     bool has_window(Index layer) const { return window && (windowed.empty() || windowed[layer]); }
+    bool has_experts(Index layer) const { return experts > 0 && (dense.empty() || !dense[layer]); }
+    /// Whether RoPE turns queries and keys of the layer.
+    bool turns(Index layer) const;
+    /// The layer whose weights this one has.
+    Index stored_layer(Index layer) const { return groups > 0 ? layer * groups / layers : layer; }
     const RopeRules& rope_of(Index layer) const {
         return window_rope && has_window(layer) ? *window_rope : rope;
     }

@@ -88,7 +88,9 @@ void read_image(ConfigReader& reader, ModelConfig& config) {
     image.size = reader.need_size({"image_size"});
     image.patch = reader.need_size({"patch_size"});
     image.channels = reader.size({"num_channels"}).value_or(3);
-    image.leading = config.family->names.distillation_token.empty() ? 1 : 2;
+    if (!config.family->names.register_tokens.empty())
+        image.registers = reader.whole({"num_register_tokens"}).value_or(4);
+    image.leading = (config.family->names.distillation_token.empty() ? 1 : 2) + image.registers;
     constexpr Index kMostSide = 4096;  // so that pixels are 200 MB at most, whatever a file says
     if (image.size > kMostSide)
         reader.complain(

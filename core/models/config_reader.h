@@ -102,6 +102,12 @@ class ConfigReader {
         wrong(*found, "a number above 0");
         return otherwise;
     }
+    /// Not null, where the key is present.
+    double need_positive(std::string_view name, double otherwise) {
+        if (is_null(name))
+            complain(fmt::format("has '{}' = null; expected a number above 0", name));
+        return positive({name}, otherwise);
+    }
     double need_positive(std::string_view name) {
         if (find({name}) == nullptr) complain(fmt::format("has no '{}'", name));
         return positive({name}, 1.0);

@@ -164,11 +164,15 @@ void read_rules(ConfigReader& reader, const json& object, const ModelConfig& con
     reader.take_fault(inner);
 }
 
-/// Gemma 3: layers with a window turn by a base of their own, unscaled.
-void read_window_rope(ConfigReader& reader, ModelConfig& config, const json* apart) {
+/// Gemma 3 and ModernBERT: layers with a window turn by a base of their own; Gemma's `scaling` is of the others alone.
+void read_window_rope(ConfigReader& reader, ModelConfig& config, const json* apart,
+                      const json* scaling) {
     config.window_rope = config.rope;
-    config.window_rope->base = reader.positive({"rope_local_base_freq"}, 10000.0);
+    config.window_rope->base =
+        reader.positive({"rope_local_base_freq", "local_rope_theta"}, 10000.0);
     if (apart != nullptr) read_rules(reader, *apart, config, *config.window_rope);
+    if (scaling != nullptr && !config.family->causal)
+        read_rules(reader, *scaling, config, *config.window_rope);
 }
 
 }  // namespace
@@ -176,12 +180,15 @@ void read_window_rope(ConfigReader& reader, ModelConfig& config, const json* apa
 void read_rope(ConfigReader& reader, ModelConfig& config) {
     const ModelFamily& family = *config.family;
     reader.know({"original_max_position_embeddings"});  // where positions are scaled
-    config.rope.base = reader.positive({"rope_theta", "rotary_emb_base"}, family.rope_base);
-    if (family.partial_rope)
-        set_share(reader, config,
-                  reader.positive({"rotary_pct", "partial_rotary_factor"}, family.rope_share),
-                  config.rope);
+    config.rope.pairs = family.rope_pairs;
+    config.rope.base =
+        reader.positive({"rope_theta", "rotary_emb_base", "global_rope_theta"}, family.rope_base);
     const json* found = reader.find({"rope_scaling", "rope_parameters"});
+    const bool has_share =
+        found != nullptr && found->is_object() && found->contains("partial_rotary_factor");
+    const double share =
+        reader.positive({"rotary_pct", "partial_rotary_factor"}, family.rope_share);
+    if (family.partial_rope && !has_share) set_share(reader, config, share, config.rope);
     if (const json* other = reader.find({"rope_parameters"});
         found != nullptr && other != nullptr && *other != *found)
         return reader.wrong(*other, "none together with 'rope_scaling'");
@@ -193,7 +200,8 @@ void read_rope(ConfigReader& reader, ModelConfig& config) {
         return at == found->end() ? nullptr : &*at;
     };
     if (family.window_ropes)
-        read_window_rope(reader, config, two ? of("sliding_attention") : nullptr);
+        read_window_rope(reader, config, two ? of("sliding_attention") : nullptr,
+                         two ? nullptr : found);
     if (found != nullptr) {
         reader.find({"rope_scaling", "rope_parameters"});
         read_rules(reader, two ? *of("full_attention") : *found, config, config.rope);

@@ -17,7 +17,8 @@ std::vector<Index> position_rows(const ModelConfig& config, std::span<const Mode
     std::vector<Index> rows;
     Index next = config.padding_id;
     for (const ModelToken& token : tokens)
-        rows.push_back(!config.family->after_padding   ? std::ssize(rows)
+        rows.push_back(!config.family->after_padding
+                           ? std::ssize(rows) + config.family->first_position
                        : token.id == config.padding_id ? config.padding_id
                                                        : ++next);
     return rows;
@@ -70,7 +71,8 @@ Tensor embedded(const Model& model, std::span<const ModelToken> tokens, Index fi
     const ModelWeights& weights = model.weights();
     const Index count = std::ssize(tokens) - first;
     const std::vector<Index> places = position_rows(config, tokens);
-    auto x = Tensor::uninitialised({1, 1, count, config.width});
+    const Index width = weights.embedding.shape().d;
+    auto x = Tensor::uninitialised({1, 1, count, width});
     for (Index t = 0; t < count; ++t) {
         const auto row = x.matrix(0, 0).row(t);
         const auto at = static_cast<std::size_t>(first + t);
@@ -78,7 +80,7 @@ Tensor embedded(const Model& model, std::span<const ModelToken> tokens, Index fi
         if (config.embedding_factor != 1.0)
             for (float& value : row) value *= static_cast<float>(config.embedding_factor);
         const auto add_row = [&](const WeightMatrix& table, Index from) {
-            for (Index c = 0; c < config.width; ++c) x(0, 0, t, c) += table(from, c);
+            for (Index c = 0; c < width; ++c) x(0, 0, t, c) += table(from, c);
         };
         if (!weights.kinds.empty()) add_row(weights.kinds, 0);
         if (!weights.positions.empty()) add_row(weights.positions, places[at]);
@@ -86,13 +88,13 @@ Tensor embedded(const Model& model, std::span<const ModelToken> tokens, Index fi
     if (config.family->positions == Positions::waves) add_waves(x, first);
     if (weights.embedding_norm.there())
         x = normalised(x, weights.embedding_norm, config.family->norm, config.epsilon);
-    return x;
+    return weights.embedding_map.there() ? through(x, weights.embedding_map) : x;
 }
 
 EmbeddedParts embedded_parts(const Model& model, std::span<const ModelToken> tokens) {
     const ModelConfig& config = model.config();
     const ModelWeights& weights = model.weights();
-    const Shape shape{1, 1, std::ssize(tokens), config.width};
+    const Shape shape{1, 1, std::ssize(tokens), weights.embedding.shape().d};
     const std::vector<Index> places = position_rows(config, tokens);
     const auto rows_of = [&](const WeightMatrix& table, auto row) {
         auto made = Tensor::uninitialised(shape);
@@ -119,13 +121,17 @@ EmbeddedParts embedded_parts(const Model& model, std::span<const ModelToken> tok
 Tensor embedded_image(const Model& model, const Tensor& pixels) {
     const ModelWeights& weights = model.weights();
     const Tensor patches = through(patches_of(pixels, *model.config().image), weights.patches);
-    const Index leading = model.config().image->leading;
-    auto x = Tensor::uninitialised(weights.positions.shape());
+    const Index leading = model.config().image->leading,
+                registers = model.config().image->registers;
+    const Index placed = leading - registers;  // tokens before the registers, which have positions
+    auto x = Tensor({1, 1, patches.shape().t + leading, patches.shape().d});
     for (Index t = 0; t < x.shape().t; ++t) {
-        weights.positions.copy_row(t, x.matrix(0, 0).row(t));
-        const auto from = t >= leading ? patches.matrix(0, 0).row(t - leading)
-                          : t == 0     ? weights.class_token.matrix(0, 0).row(0)
-                                       : weights.distillation_token.matrix(0, 0).row(0);
+        if (t < placed || t >= leading)
+            weights.positions.copy_row(t < placed ? t : t - registers, x.matrix(0, 0).row(t));
+        const auto from = t >= leading  ? patches.matrix(0, 0).row(t - leading)
+                          : t >= placed ? weights.register_tokens.matrix(0, 0).row(t - placed)
+                          : t == 0      ? weights.class_token.matrix(0, 0).row(0)
+                                        : weights.distillation_token.matrix(0, 0).row(0);
         for (Index c = 0; c < x.shape().d; ++c) x(0, 0, t, c) += from[c];
     }
     if (weights.embedding_norm.there())
@@ -165,6 +171,9 @@ Tensor read_out_of(const Model& model, const Tensor& x) {
     if (config.family->read_out == ReadOut::classes) return class_logits(normal, read_out);
     if (config.family->read_out == ReadOut::token_classes) return through(normal, read_out);
     Tensor logits = logits_of(normal, read_out_table(model));
+    for (Index row = 0; row < logits.shape().t && !read_out.bias.empty(); ++row)
+        for (Index c = 0; c < logits.shape().d; ++c)
+            logits(0, 0, row, c) += read_out.bias.values()[c];
     if (config.logit_factor != 1.0)
         for (float& value : logits.values()) value *= static_cast<float>(config.logit_factor);
     if (config.logit_cap) cap(logits, *config.logit_cap);

@@ -433,6 +433,7 @@ constexpr std::array kFamilies = {
                 .positions = Positions::rope,
                 .partial_rope = true,
                 .rope_share = 0.25,
+                .parallel = true,
                 .causal = true,
                 .read_out = ReadOut::next_token,
                 .names = kNeox},

@@ -114,7 +114,8 @@ void activate(Tensor& x, Activation activation) {
 void turn_heads(Tensor& x, const RopeRules& rules, Index first) {
     const Shape shape = x.shape();
     const Index pairs = rules.dims.value_or(shape.d) / 2;
-    const Rope rope{RopePairs::half, rules.base, rules.dims, rules.scaling};
+    const bool halves = rules.pairs == RopePairs::half;
+    const Rope rope{rules.pairs, rules.base, rules.dims, rules.scaling};
     const auto& divisors =
         first + shape.t > rules.short_length ? rules.long_divisors : rules.divisors;
     for (Index t = 0; t < shape.t; ++t)
@@ -125,7 +126,8 @@ void turn_heads(Tensor& x, const RopeRules& rules, Index first) {
             const double cosine = rules.magnitude * std::cos(angle);
             const double sine = rules.magnitude * std::sin(angle);
             for (Index h = 0; h < shape.h; ++h) {
-                float &a = x(0, h, t, c), &b = x(0, h, t, c + pairs);
+                float &a = x(0, h, t, halves ? c : 2 * c),
+                      &b = x(0, h, t, halves ? c + pairs : 2 * c + 1);
                 const double left = a, right = b;
                 a = static_cast<float>(left * cosine - right * sine);
                 b = static_cast<float>(right * cosine + left * sine);
@@ -182,9 +184,11 @@ void scale_by(Tensor& x, const Tensor& y) {
     std::ranges::transform(x.values(), y.values(), x.values().begin(), std::multiplies<>());
 }
 
-void add_waves(Tensor& x, Index first) {
+namespace {
+
+/// Column i turns by e^(−step · i).
+void add_turning(Tensor& x, Index first, double step) {
     const Index half = x.shape().d / 2;
-    const double step = std::log(10000.0) / static_cast<double>(std::max<Index>(half - 1, 1));
     for (Index row = 0; row < x.shape().t; ++row)
         for (Index i = 0; i < half; ++i) {
             const double angle =
@@ -192,6 +196,17 @@ void add_waves(Tensor& x, Index first) {
             x(0, 0, row, i) += static_cast<float>(std::sin(angle));
             x(0, 0, row, half + i) += static_cast<float>(std::cos(angle));
         }
+}
+
+}  // namespace
+
+void add_waves(Tensor& x, Index first) {
+    const Index half = x.shape().d / 2;
+    add_turning(x, first, std::log(10000.0) / static_cast<double>(std::max<Index>(half - 1, 1)));
+}
+
+void add_sines(Tensor& x) {
+    add_turning(x, 0, std::log(10000.0) / static_cast<double>(std::max<Index>(x.shape().d / 2, 1)));
 }
 
 }  // namespace attn

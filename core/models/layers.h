@@ -33,5 +33,7 @@ void cap(Tensor& x, double most);
 void scale_by(Tensor& x, const Tensor& y);
 /// Adds sines, then cosines, of position / 10000^(i / (width/2 − 1)), i = 0 … width/2 − 1; row 0 has position `first`.
 void add_waves(Tensor& x, Index first = 0);
+/// The same of position / 10000^(2 i / width): Vaswani et al. 2017, §3.5.
+void add_sines(Tensor& x);
 
 }  // namespace attn

@@ -258,7 +258,7 @@ void attribute(const Model& model, const ModelRun& run, LogitAttribution& into) 
         into.parts.push_back({PartKind::norm_shift, {-1, -1}, product(norm.shift, u)});
     into.logit = product(normalised_at_end(model, x), u);
     const Tensor& bias = model.weights().read_out.bias;
-    if (reads_tokens(model) || bias.empty()) return;
+    if (bias.empty()) return;
     const auto b = bias.values();
     into.parts.push_back({PartKind::read_out_bias,
                           {-1, -1},

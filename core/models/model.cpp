@@ -136,18 +136,21 @@ AttentionSpec layer_spec(const ModelConfig& config, Index layer) {
     const double by_width = 1.0 / std::sqrt(static_cast<double>(config.columns_of_head()));
     double factor = config.score_factor.value_or(by_width);
     const RopeRules& rope = config.rope_of(layer);
-    if (config.family->positions == Positions::rope && !rope.turned_before()) {
-        spec.rope = Rope{RopePairs::half, rope.base, rope.dims, rope.scaling};
+    if (config.turns(layer) && !rope.turned_before()) {
+        spec.rope = Rope{rope.pairs, rope.base, rope.dims, rope.scaling};
         factor *= rope.magnitude * rope.magnitude;  // of a query, and of a key
     }
     if (factor != by_width) {
         spec.scale = factor == 1.0 ? ScaleKind::none : ScaleKind::value;
         spec.scale_value = factor;
     }
-    if (config.family->positions == Positions::distances) spec.score = Score::relative;
+    if (!config.family->names.distances.empty()) spec.score = Score::relative;
     spec.softcap = config.score_cap;
     if (config.family->causal) spec.mask.causal = CausalAlign::top_left;
-    if (config.has_window(layer)) spec.mask.window_left = *config.window - 1;
+    if (config.has_window(layer)) {
+        spec.mask.window_left = *config.window - 1;
+        if (!config.family->causal) spec.mask.window_right = spec.mask.window_left;
+    }
     return spec;
 }
 
@@ -301,8 +304,9 @@ struct Model::BlockOptions {
 
 std::optional<Index> Model::most_tokens() const {
     if (weights_.positions.empty()) return config_.most_tokens;
-    return weights_.positions.shape().t -
-           (config_.family->after_padding ? config_.padding_id + 1 : 0);
+    return weights_.positions.shape().t - (config_.family->after_padding
+                                               ? config_.padding_id + 1
+                                               : config_.family->first_position);
 }
 
 Result<void> Model::check_tokens(std::span<const ModelToken> tokens, Index before) const {
@@ -431,6 +435,8 @@ Result<void> Model::run_block(Tensor& x, ModelRun& run, const BlockOptions& opti
     Tensor attended = (*trace)[Stage::output];
     if (!block.cross[Param::w_q].empty()) {
         add(x, attended);
+        if (config_.family->norms_after)
+            x = normalised(x, block.cross_norm, config_.family->norm, config_.epsilon);
         auto across = run_cross(x, block, run, options);
         if (!across) return tl::unexpected(across.error());
         attended = *std::move(across);

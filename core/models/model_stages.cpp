@@ -28,6 +28,8 @@ constexpr std::array<ModelStageInfo, kModelStageCount> kModelStages{{
      "The sum enters the first layer."},
     {S::entry_norm, "entry_norm", "X", "Normalised embedding", P::entry, Role::input, C::diverging,
      "Normalisation gives every token vector the same scale before the first layer."},
+    {S::entry_map, "entry_map", "X", "Embedding at the model's width", P::entry, Role::input, C::diverging,
+     "A matrix maps each embedding to the width of the model."},
     {S::norm1, "norm1", "N_1", "Norm before attention", P::attention, Role::score, C::diverging,
      "Attention reads the normalised residual stream."},
     {S::attention, "attention", "Y", "Attention output", P::attention, Role::output, C::diverging,
@@ -87,7 +89,13 @@ void add_entry(const Model& model, const ModelRun& run, ModelStages& made) {
     put(made, S::embedding, std::move(parts.token));
     put(made, S::position, std::move(parts.position));
     if (!alone) put(made, S::entry, std::move(sum));
-    if (norm.there()) put(made, S::entry_norm, run.embedded);
+    const bool mapped = model.weights().embedding_map.there();
+    if (norm.there())
+        put(made, S::entry_norm,
+            mapped ? normalised(made[alone ? S::embedding : S::entry], norm,
+                                model.config().family->norm, model.config().epsilon)
+                   : run.embedded);
+    if (mapped) put(made, S::entry_map, run.embedded);
 }
 
 /// Of the experts that each token takes, side by side.
@@ -133,8 +141,9 @@ void add_block(const Model& model, const ModelRun& run, const BlockWeights& bloc
     if (across) {
         add(x, attended);
         put(made, S::residual_self, x);
-        put(made, S::cross_norm,
-            normalised(x, block.cross_norm, config.family->norm, config.epsilon));
+        Tensor normal = normalised(x, block.cross_norm, config.family->norm, config.epsilon);
+        if (after) x = normal;
+        put(made, S::cross_norm, std::move(normal));
         attended = run.cross[made.layer].trace[Stage::output];
         put(made, S::cross, attended);
     }

@@ -21,6 +21,7 @@ enum class ModelStage : std::uint8_t {
     position,         // what is added by place
     entry,            // x where it enters the first block, before a norm
     entry_norm,       // that through the embedding's norm
+    entry_map,        // that at the width of the model, where the tables have another
     norm1,            // what attention reads; of a family that normalises sums: norm of residual1
     attention,        // heads side by side, through W_O
     attention_added,  // that through a norm or column scale of its own
@@ -41,7 +42,7 @@ enum class ModelStage : std::uint8_t {
     logits,        // of one row: [1, 1, 1, vocabulary or classes]
     probabilities  // their softmax
 };
-inline constexpr std::size_t kModelStageCount = 23;
+inline constexpr std::size_t kModelStageCount = 24;
 
 /// Where in the stack a stage is.
 enum class StackPart : std::uint8_t { entry, attention, mlp, end };

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/models/block.h"
 #include "core/models/cache.h"
 #include "core/models/ends.h"
 #include "core/models/layers.h"
@@ -41,6 +42,8 @@ Source source_of(const Model& model, const ModelStages& stages, ModelStage stage
     switch (stage) {
         case S::entry_norm:
             return last_of(stages, {S::embedding, S::entry});
+        case S::entry_map:
+            return last_of(stages, {S::embedding, S::entry, S::entry_norm});
         case S::norm1:
             return after ? Source(S::residual1) : Source();
         case S::cross_norm:
@@ -160,7 +163,7 @@ class Terms {
             if (own_first)
                 add_input();
             else
-                add_stage(S::residual_self);
+                add_stage(config_.family->norms_after ? S::cross_norm : S::residual_self);
             add_stage(stages_.has(S::attention_added)                   ? S::attention_added
                       : stage_ == S::residual1 && stages_.has(S::cross) ? S::cross
                                                                         : S::attention,
@@ -270,7 +273,7 @@ class Terms {
         CellTerms::ProductTerms terms;
         terms.source = source();
         terms.left = read_row();
-        const bool answers = stage_ == S::logits;
+        const bool answers = stage_ == S::logits || stage_ == S::entry_map;
         Index column = column_;
         const MlpWeights* const of_column = answers ? &block().mlp : mlp_of_column(column);
         if (of_column == nullptr) return;  // 0, as `value`
@@ -287,17 +290,23 @@ class Terms {
             terms.factor = config_.logit_factor;
             terms.cap = config_.logit_cap;
             terms.weights = model_.weights().read_out.there() ? "read-out" : "embedding";
+            if (const Tensor& bias = model_.weights().read_out.bias; !bias.empty()) {
+                terms.has_bias = true;
+                terms.bias = bias.values()[column_];
+            }
         } else {
             const bool down = stage_ == S::mlp_out || stage_ == S::expert_out;
             const bool first = stage_ == S::mlp_gate || !mlp.up.there();
-            const LinearWeights& linear = stage_ == S::logits ? model_.weights().read_out
-                                          : down              ? mlp.down
-                                          : first             ? mlp.gate
-                                                              : mlp.up;
-            terms.weights = stage_ == S::logits ? "W_class"
-                            : down              ? "W_down"
-                            : first             ? "W_gate"
-                                                : "W_up";
+            const LinearWeights& linear = stage_ == S::logits      ? model_.weights().read_out
+                                          : stage_ == S::entry_map ? model_.weights().embedding_map
+                                          : down                   ? mlp.down
+                                          : first                  ? mlp.gate
+                                                                   : mlp.up;
+            terms.weights = stage_ == S::logits      ? "W_class"
+                            : stage_ == S::entry_map ? "W_map"
+                            : down                   ? "W_down"
+                            : first                  ? "W_gate"
+                                                     : "W_up";
             for (Index k = 0; k < linear.weight.shape().t; ++k)
                 terms.right.push_back(linear.weight(k, column));
             terms.has_bias = !linear.bias.empty();
@@ -369,6 +378,11 @@ class Terms {
             terms_.added.back().column = column;
             column += width_of(S::expert_out);
         }
+        const Source from = source_of(model_, stages_, S::routing);
+        const Tensor& read = from ? stages_[*from] : residual_into(run_, stages_.layer);
+        if (const Tensor shared = shared_expert_of(row_of(read, row_), block(), config_);
+            !shared.empty())
+            add({}, shared(0, 0, 0, column_), 1.0, "shared expert");
     }
 
     void add_softmax() {
@@ -376,9 +390,10 @@ class Terms {
         const Tensor routed = routes ? through(row_read(), block().router) : Tensor();
         const Tensor& logits = routes ? routed : stages_[S::logits];
         CellTerms::SoftmaxTerms terms{.logit = logits(0, 0, 0, column_), .largest = -HUGE_VAL};
-        const auto taken = [&](Index n) {
+        const auto is_taken = [&](Index n) {
             return !routes || stages_[S::routing](0, 0, row_, n) != 0.0F;
         };
+        const auto taken = [&](Index n) { return !config_.expert_shares_sum || is_taken(n); };
         for (Index n = 0; n < logits.shape().d; ++n)
             if (taken(n)) terms.largest = std::max(terms.largest, double{logits(0, 0, 0, n)});
         for (Index n = 0; n < logits.shape().d; ++n) {
@@ -386,7 +401,8 @@ class Terms {
             terms.sum += std::exp(logits(0, 0, 0, n) - terms.largest);
             ++terms.count;
         }
-        terms_.computed = taken(column_) ? std::exp(terms.logit - terms.largest) / terms.sum : 0.0;
+        terms_.computed =
+            is_taken(column_) ? std::exp(terms.logit - terms.largest) / terms.sum : 0.0;
         terms_.softmax = terms;
     }
 
@@ -505,6 +521,7 @@ StageRule rule_of(const Model& model, ModelStage stage, Index layer) {
         case S::residual1:
         case S::residual2:
             return StageRule::sum;
+        case S::entry_map:
         case S::mlp_gate:
         case S::mlp_hidden:
         case S::expert_out:
@@ -540,7 +557,8 @@ std::string stage_tex(const Model& model, ModelStage stage, Index layer) {
         case StageRule::heads:
             return left + R"(\sum_h \mathrm{context}_h W_{O,h})";
         case StageRule::experts:
-            return left + R"(\sum_e r_e \cdot \mathrm{expert}_e(N_2))";
+            return left + R"(\sum_e r_e \cdot \mathrm{expert}_e(N_2))" +
+                   (block.shared.up.there() ? R"( + \mathrm{shared}(N_2))" : "");
         case StageRule::softmax:
             return left + R"(\frac{e^{z_i}}{\sum_j e^{z_j}})";
         case StageRule::activation: {
@@ -553,6 +571,7 @@ std::string stage_tex(const Model& model, ModelStage stage, Index layer) {
             break;
     }
     if (stage == S::logits) return R"(z_i = N \cdot w_i)";
+    if (stage == S::entry_map) return left + "X W_{map}";
     const bool down = stage == S::mlp_out || stage == S::expert_out;
     const char* const by = down ? "H' W_{down}" : stage == S::mlp_gate ? "N W_{gate}" : "N W_{up}";
     return left + by;
@@ -579,8 +598,11 @@ PartCost part_cost(const Model& model, StackPart part, Index layer, Index tokens
         cost.parameters = weights.embedding.shape().count() + weights.positions.shape().count() +
                           weights.kinds.shape().count() + counted_in(weights.embedding_norm) +
                           weights.class_token.count() + weights.distillation_token.count() +
+                          weights.register_tokens.count() + counted_in(weights.embedding_map) +
                           counted_in(weights.patches);
-        cost.flop = 2.0 * rows * static_cast<double>(weights.patches.weight.shape().count());
+        cost.flop = 2.0 * rows *
+                    static_cast<double>(weights.patches.weight.shape().count() +
+                                        weights.embedding_map.weight.shape().count());
         return cost;
     }
     if (part == StackPart::end) {
@@ -604,11 +626,14 @@ PartCost part_cost(const Model& model, StackPart part, Index layer, Index tokens
         cost.flop += 2.0 * rows * static_cast<double>(block.residual.weight.shape().count());
         return cost;
     }
-    cost.parameters = counted_in(block.mlp_norm) + counted_in(block.mlp_out_norm) +
-                      block.mlp_scale.count() + counted_in(block.mlp) + counted_in(block.router);
+    cost.parameters = (config.one_norm ? 0 : counted_in(block.mlp_norm)) +
+                      counted_in(block.mlp_out_norm) + block.mlp_scale.count() +
+                      counted_in(block.mlp) + counted_in(block.router) + counted_in(block.shared) +
+                      counted_in(block.shared_gate);
     for (const MlpWeights& expert : block.experts) cost.parameters += counted_in(expert);
-    cost.flop = rows * (products_of(block.mlp) +
-                        2.0 * static_cast<double>(block.router.weight.shape().count()));
+    cost.flop = rows * (products_of(block.mlp) + products_of(block.shared) +
+                        2.0 * static_cast<double>(block.router.weight.shape().count() +
+                                                  block.shared_gate.weight.shape().count()));
     if (!block.experts.empty())
         cost.flop += rows * static_cast<double>(config.experts_per_token) *
                      products_of(block.experts.front());

@@ -90,7 +90,9 @@ RgbImage patched_part(const RgbImage& fitted, const ImageInput& input) {
 std::vector<ModelToken> patch_tokens(const ImageInput& input) {
     const Index side = input.side();
     std::vector<ModelToken> tokens{{0, "CLS"}};
-    if (input.leading == 2) tokens.push_back({1, "DIST"});
+    if (input.leading - input.registers == 2) tokens.push_back({1, "DIST"});
+    for (Index n = 0; n < input.registers; ++n)
+        tokens.push_back({std::ssize(tokens), fmt::format("REG{}", n)});
     for (Index n = 0; n < side * side; ++n)
         tokens.push_back({n + input.leading, fmt::format("{},{}", n / side, n % side)});
     return tokens;

@@ -34,7 +34,7 @@ Result<void> check_sum(const Model& model) {
             config.family->text, why));
     };
     if (config.family->norms_after) return refused("normalises the stream after each addition");
-    if (config.family->positions == Positions::distances)
+    if (!config.family->names.distances.empty())
         return refused("adds a number for each distance to its scores");
     for (const BlockWeights& block : model.weights().blocks) {
         if (block.attention_out_norm.there())

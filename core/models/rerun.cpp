@@ -10,6 +10,7 @@
 #include "core/backend.h"
 #include "core/engine.h"
 #include "core/models/block.h"
+#include "core/models/distances.h"
 #include "core/models/ends.h"
 #include "core/models/family.h"
 #include "core/models/read_out.h"
@@ -96,6 +97,10 @@ Result<Tensor> Rerun::through_block(Tensor x, Index texts, Index layer, const Ru
         x = reshaped(one_row(reshaped(std::move(x), {texts, 1, tokens, width}), row),
                      {1, 1, texts, width});
     }
+    if (const Tensor& table = model.weights().distances; !table.empty())
+        inputs.params[Param::b_score] =
+            distance_scores(table, !model.config().family->causal, model.config().farthest,
+                            rows < tokens ? row : 0, rows, tokens);
     auto trace = attend(inputs, spec, backend, only_stage(Stage::output), {control.stop, {}});
     if (!trace) return tl::unexpected(trace.error());
     Tensor& output = (*trace)[Stage::output];

@@ -71,7 +71,8 @@ BlockProducts products_of(const BlockWeights& block, const ModelConfig& config) 
         return static_cast<double>(block.attention[param].count());
     };
     BlockProducts products{of(Param::w_k) + of(Param::w_v), of(Param::w_q) + of(Param::w_o), 0.0};
-    products.rest = count_of(block.residual) + count_of(block.mlp) + count_of(block.router);
+    products.rest = count_of(block.residual) + count_of(block.mlp) + count_of(block.router) +
+                    count_of(block.shared) + count_of(block.shared_gate);
     if (!block.experts.empty())
         products.rest +=
             static_cast<double>(config.experts_per_token) * count_of(block.experts.front());

@@ -53,11 +53,17 @@ auto turned_numbers(const auto& from, Index rows) {
 class WeightReader {
   public:
     WeightReader(const ArrayFile& file, const ModelConfig& config)
-        : file_(file), names_(config.family->names) {
-        prefixed_ = !names_.prefix.empty() &&
-                    std::ranges::any_of(file.names(), [this](const std::string& name) {
-                        return name.starts_with(names_.prefix);
-                    });
+        : file_(file), names_(config.family->names), config_(config) {
+        for (std::string_view all = names_.prefix; !all.empty() && prefix_.empty();) {
+            const std::string_view each = all.substr(0, all.find(' '));
+            if (std::ranges::any_of(file.names(), [each](const std::string& name) {
+                    return name.starts_with(each);
+                }))
+                prefix_ = each;
+            all.remove_prefix(std::min(all.size(), each.size() + 1));
+        }
+        if (file.contains(fmt::format("language_model.{}.weight", names_.read_out)))
+            read_out_prefix_ = "language_model.";
         rows_are_inputs_ = config.family->rows_are_inputs;
         add_one_ = config.family->norms_add_one && !config.norms_as_computed;
         qkv_bias_ = config.qkv_bias;
@@ -69,10 +75,13 @@ class WeightReader {
     std::string full_name(std::string_view pattern, Index layer, std::string_view part) const {
         std::string name(pattern);
         if (const auto gap = name.find("{}"); gap != std::string::npos)
-            name.replace(gap, 2, fmt::format("{}", layer));
-        const bool bare = !prefixed_ || pattern == names_.read_out;
-        return fmt::format("{}{}{}", bare ? "" : names_.prefix, name, part);
+            name.replace(gap, 2, fmt::format("{}", config_.stored_layer(layer)));
+        const std::string_view prefix = pattern == names_.read_out      ? read_out_prefix_
+                                        : pattern == names_.logits_bias ? ""
+                                                                        : prefix_;
+        return fmt::format("{}{}{}", prefix, name, part);
     }
+    bool contains(const std::string& name) const { return file_.contains(name); }
     bool has(std::string_view pattern, Index layer, std::string_view part = ".weight") const {
         return !pattern.empty() && file_.contains(full_name(pattern, layer, part));
     }
@@ -95,13 +104,15 @@ class WeightReader {
         if (!shape) return tl::unexpected(shape.error());
         return WeightMatrix(Tensor::narrow(*shape, std::move(array.values), array.format));
     }
-    /// x W + b with W in the type of the file.
-    Result<LinearWeights> linear(std::string_view pattern, Index layer, Index in, Index out) {
+    /// x W + b with W in the type of the file. `as`: the family's name of it, where `pattern` is one of several of that name.
+    Result<LinearWeights> linear(std::string_view pattern, Index layer, Index in, Index out,
+                                 std::string_view as = {}) {
         auto weights = own_weight(full_name(pattern, layer, ".weight"), in, out);
         if (!weights) return tl::unexpected(weights.error());
         LinearWeights linear;
         linear.weight = *std::move(weights);
-        if (!bias_of(pattern).value_or(has(pattern, layer, ".bias"))) return linear;
+        if (!bias_of(as.empty() ? pattern : as).value_or(has(pattern, layer, ".bias")))
+            return linear;
         auto bias = matrix(full_name(pattern, layer, ".bias"), 1, linear.weight.shape().d);
         if (!bias) return tl::unexpected(bias.error());
         linear.bias = *std::move(bias);
@@ -163,6 +174,11 @@ class WeightReader {
     /// Older files of BERT say gamma and beta.
     Result<NormWeights> norm(std::string_view pattern, Index layer, Index width) {
         NormWeights norm;
+        if (config_.plain_norms) {
+            norm.scale = Tensor::shared({1, 1, 1, width},
+                                        std::vector<float>(static_cast<std::size_t>(width), 1.0F));
+            return norm;
+        }
         const bool old = !has(pattern, layer) && has(pattern, layer, ".gamma");
         auto scale = matrix(full_name(pattern, layer, old ? ".gamma" : ".weight"), 1, width);
         if (!scale) return tl::unexpected(scale.error());
@@ -170,7 +186,7 @@ class WeightReader {
         if (add_one_)
             for (float& value : norm.scale.values()) value += 1.0F;
         const std::string_view part = old ? ".beta" : ".bias";
-        if (!has(pattern, layer, part)) return norm;
+        if (!config_.norm_bias.value_or(has(pattern, layer, part))) return norm;
         auto shift = matrix(full_name(pattern, layer, part), 1, width);
         if (!shift) return tl::unexpected(shift.error());
         norm.shift = *std::move(shift);
@@ -254,6 +270,7 @@ class WeightReader {
             return std::ranges::find(names, pattern) != names.end();
         };
         if (is({names_.gate, names_.up, names_.plain_up, names_.down})) return mlp_bias_;
+        if (pattern == names_.shared_gate) return false;
         if (is({names_.qkv, names_.q, names_.k, names_.v})) return qkv_bias_;
         if (pattern == names_.out) return out_bias_;
         return std::nullopt;
@@ -368,7 +385,8 @@ class WeightReader {
 
     const ArrayFile& file_;
     const TensorNames& names_;
-    bool prefixed_ = false;
+    const ModelConfig& config_;
+    std::string_view prefix_ = {}, read_out_prefix_ = {};
     bool rows_are_inputs_ = false;
     bool add_one_ = false;
     std::optional<bool> qkv_bias_, out_bias_, mlp_bias_;

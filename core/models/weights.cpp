@@ -1,6 +1,7 @@
 #include "core/models/weights.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <span>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "core/models/config.h"
 #include "core/models/family.h"
+#include "core/models/layers.h"
 #include "core/models/weight_reader.h"
 #include "core/narrow.h"
 #include "core/spec_arrays.h"
@@ -38,18 +40,19 @@ Tensor columns_of(const Tensor& from, std::span<const Index> firsts, Index count
     return Tensor::shared(shape, taken(from.data()));
 }
 
-/// q, k and v of each head, `width` columns each, side by side.
+/// Of each key-value head the queries that read it, its key and its value, `width` columns each, side by side.
 void split_heads(const LinearWeights& qkv, const ModelConfig& config, Index width, Params& params) {
-    Index part = 0;
-    for (const auto& [weight, bias] :
-         {std::pair{Param::w_q, Param::b_q}, std::pair{Param::w_k, Param::b_k},
-          std::pair{Param::w_v, Param::b_v}}) {
+    const Index queries = config.heads / config.kv_heads;
+    for (const auto& [weight, bias, first, count] :
+         {std::tuple{Param::w_q, Param::b_q, Index{0}, queries},
+          std::tuple{Param::w_k, Param::b_k, queries, Index{1}},
+          std::tuple{Param::w_v, Param::b_v, queries + 1, Index{1}}}) {
         std::vector<Index> firsts;
-        for (Index head = 0; head < config.heads; ++head)
-            firsts.push_back((3 * head + part) * width);
+        for (Index group = 0; group < config.kv_heads; ++group)
+            for (Index n = 0; n < count; ++n)
+                firsts.push_back((group * (queries + 2) + first + n) * width);
         params[weight] = columns_of(qkv.weight.tensor(), firsts, width);
         params[bias] = columns_of(qkv.bias, firsts, width);
-        ++part;
     }
 }
 
@@ -154,12 +157,14 @@ void read_cross(WeightReader& reader, const ModelConfig& config, Index layer, In
     steps.take(reader.norm(names.cross_norm, layer, width), block.cross_norm);
 }
 
-/// "layers.{}.experts.3.w1".
-std::string of_expert(std::string_view pattern, Index expert) {
+/// "layers.{}.mlp.experts.3.up_proj" of "experts.3"; "layers.{}.mlp.up_proj" of "".
+std::string of_expert(std::string_view pattern, std::string_view expert) {
+    constexpr std::string_view kEach = "experts.[]";
     std::string name(pattern);
-    if (const auto gap = name.find("[]"); gap != std::string::npos)
-        name.replace(gap, 2, fmt::format("{}", expert));
-    return name;
+    const auto gap = name.find(kEach);
+    if (gap == std::string::npos) return name;
+    return expert.empty() ? name.erase(gap, kEach.size() + 1)
+                          : name.replace(gap, kEach.size(), expert);
 }
 
 /// Gate and up in one matrix are as wide.
@@ -170,15 +175,19 @@ void check_halves(Index columns, Index layer, Steps& steps) {
                         layer, counted(columns, "column"))});
 }
 
-/// gate, up and down under names that have the expert in them.
-void read_mlp(WeightReader& reader, const ModelConfig& config, Index layer, Index expert,
+/// gate, up and down of one of several MLPs of a layer, which their names have; or of the only one, "".
+struct MlpPlace {
+    std::string expert = {};
+    std::optional<Index> hidden;
+};
+void read_mlp(WeightReader& reader, const ModelConfig& config, Index layer, const MlpPlace& at,
               Index width, MlpWeights& mlp, Steps& steps) {
     const TensorNames& names = config.family->names;
     const bool fused = config.family->gated != Gated::apart;
-    Index hidden = config.hidden.value_or(kAny);
+    Index hidden = at.hidden.value_or(kAny);
     const auto take = [&](std::string_view pattern, Index in, Index out, LinearWeights& into) {
         if (!pattern.empty() && steps.ok())
-            steps.take(reader.linear(of_expert(pattern, expert), layer, in, out), into);
+            steps.take(reader.linear(of_expert(pattern, at.expert), layer, in, out, pattern), into);
     };
     take(config.plain_mlp ? names.plain_up : names.up, width,
          fused && hidden != kAny ? 2 * hidden : hidden, mlp.up);
@@ -197,14 +206,21 @@ void read_experts(WeightReader& reader, const ModelConfig& config, Index layer, 
     const TensorNames& names = config.family->names;
     steps.take(reader.linear(names.router, layer, width, config.experts), block.router);
     if (!steps.ok()) return;
+    const std::optional<Index> inside = config.expert_hidden ? config.expert_hidden : config.hidden;
     block.experts.resize(config.experts);
+    if (!names.shared_expert.empty())
+        read_mlp(reader, config, layer, {std::string(names.shared_expert), config.shared_hidden},
+                 width, block.shared, steps);
+    if (!names.shared_gate.empty())
+        steps.take(reader.linear(names.shared_gate, layer, width, 1), block.shared_gate);
     if (names.up.find("[]") != std::string_view::npos) {
         for (std::size_t n = 0; n < block.experts.size() && steps.ok(); ++n)
-            read_mlp(reader, config, layer, static_cast<Index>(n), width, block.experts[n], steps);
+            read_mlp(reader, config, layer, {fmt::format("experts.{}", n), inside}, width,
+                     block.experts[n], steps);
         return;
     }
     std::vector<LinearWeights> up, down;
-    const Index hidden = config.hidden.value_or(kAny);
+    const Index hidden = inside.value_or(kAny);
     const Index both = hidden == kAny ? kAny : 2 * hidden;
     steps.take(reader.stacked(reader.full_name(names.up, layer, ""), config.experts, width, both),
                up);
@@ -230,11 +246,19 @@ void read_norms(WeightReader& reader, const ModelConfig& config, Index layer, In
             steps.take(reader.matrix(reader.full_name(pattern, layer, ""), 1, columns), into);
     };
     const bool joined = config.family->joined_norms;
-    norm(names.attention_norm, config.family->norms_after ? width : in, block.attention_norm);
-    norm(names.q_norm, joined ? config.heads * head_width : head_width, block.q_norm);
-    norm(names.k_norm, joined ? config.kv_heads * head_width : head_width, block.k_norm);
+    const bool two = config.two_norms;
+    if (layer > 0 || config.family->first_norm)
+        norm(two ? names.parallel_attention_norm : names.attention_norm,
+             config.family->norms_after ? width : in, block.attention_norm);
+    if (config.head_norms.value_or(true)) {
+        norm(names.q_norm, joined ? config.heads * head_width : head_width, block.q_norm);
+        norm(names.k_norm, joined ? config.kv_heads * head_width : head_width, block.k_norm);
+    }
     norm(names.attention_out_norm, width, block.attention_out_norm);
-    norm(names.mlp_norm, width, block.mlp_norm);
+    if (config.one_norm)
+        block.mlp_norm = block.attention_norm;
+    else
+        norm(two ? names.parallel_mlp_norm : names.mlp_norm, width, block.mlp_norm);
     norm(names.mlp_out_norm, width, block.mlp_out_norm);
     row(names.attention_scale, width, block.attention_scale);
     row(names.mlp_scale, width, block.mlp_scale);
@@ -264,8 +288,8 @@ Index read_block(WeightReader& reader, const ModelConfig& config, Index layer, I
     read_norms(reader, config, layer, in, width, block, steps);
     read_cross(reader, config, layer, width, block, steps);
     if (!steps.ok()) return 0;
-    if (names.router.empty())
-        read_mlp(reader, config, layer, 0, width, block.mlp, steps);
+    if (names.router.empty() || !config.has_experts(layer))
+        read_mlp(reader, config, layer, {"", config.hidden}, width, block.mlp, steps);
     else
         read_experts(reader, config, layer, width, block, steps);
     return width;
@@ -306,6 +330,13 @@ void read_ends(WeightReader& reader, const ModelConfig& config, Index width, Mod
                    weights.read_out.weight);
         if (config.tied && steps.ok()) untie(weights);
     }
+    if (const std::string name = reader.full_name(names.logits_bias, 0, "");
+        !names.logits_bias.empty() && reader.contains(name))
+        steps.take(reader.matrix(name, 1, config.vocabulary), weights.read_out.bias);
+    if (config.family->read_out_bias)
+        steps.take(
+            reader.matrix(reader.full_name(names.read_out, 0, ".bias"), 1, config.vocabulary),
+            weights.read_out.bias);
 }
 
 /// Positions begin after that of padding.
@@ -323,13 +354,17 @@ void read_patches(WeightReader& reader, const ModelConfig& config, ModelWeights&
                   Steps& steps) {
     const TensorNames& names = config.family->names;
     const ImageInput& image = *config.image;
-    const Index places = image.side() * image.side() + image.leading;
+    const Index places = image.side() * image.side() + image.leading - image.registers;
     steps.take(reader.matrix(reader.full_name(names.class_token, 0, ""), 1, config.width),
                weights.class_token);
     if (!names.distillation_token.empty())
         steps.take(
             reader.matrix(reader.full_name(names.distillation_token, 0, ""), 1, config.width),
             weights.distillation_token);
+    if (image.registers > 0)
+        steps.take(reader.matrix(reader.full_name(names.register_tokens, 0, ""), image.registers,
+                                 config.width),
+                   weights.register_tokens);
     steps.take(reader.own_matrix(reader.full_name(names.positions, 0, ""), places, config.width),
                weights.positions);
     steps.take(reader.convolution(names.patches, config.width, image), weights.patches);
@@ -339,9 +374,9 @@ void read_patches(WeightReader& reader, const ModelConfig& config, ModelWeights&
 void read_entry(WeightReader& reader, const ArrayFile& file, const ModelConfig& config,
                 ModelWeights& weights, Steps& steps, const WeightMatrix* embedding = nullptr) {
     const TensorNames& names = config.family->names;
+    const Index columns = config.embedded_width.value_or(config.width);
     const auto table = [&](std::string_view pattern, Index rows, WeightMatrix& into) {
-        steps.take(reader.own_matrix(reader.full_name(pattern, 0, ".weight"), rows, config.width),
-                   into);
+        steps.take(reader.own_matrix(reader.full_name(pattern, 0, ".weight"), rows, columns), into);
     };
     if (config.image) read_patches(reader, config, weights, steps);
     if (embedding != nullptr)
@@ -352,8 +387,18 @@ void read_entry(WeightReader& reader, const ArrayFile& file, const ModelConfig& 
         steps.take(reader.matrix(reader.full_name(names.distances, 0, ".weight"), config.buckets,
                                  config.heads),
                    weights.distances);
-    if (!names.positions.empty() && !config.image)
-        table(names.positions, config.most_tokens.value_or(kAny), weights.positions);
+    if (!weights.distances.empty() && !config.score_factor)  // they are added before the scale
+        for (float& value : weights.distances.values())
+            value *= std::sqrt(static_cast<float>(config.columns_of_head()));
+    if (config.family->positions == Positions::sines && !reader.has(names.positions, 0)) {
+        constexpr Index kMost = 1 << 16;  // whatever a file says
+        Tensor waves({1, 1, std::min(config.most_tokens.value_or(1024), kMost), config.width});
+        add_sines(waves);
+        weights.positions = WeightMatrix(std::move(waves));
+    } else if (!names.positions.empty() && !config.image)
+        table(names.positions,
+              config.most_tokens ? *config.most_tokens + config.family->first_position : kAny,
+              weights.positions);
     if (steps.ok() && config.family->after_padding)
         check_padding(file, config, weights.positions, steps);
     if (!names.logit_scale.empty())
@@ -361,7 +406,10 @@ void read_entry(WeightReader& reader, const ArrayFile& file, const ModelConfig& 
                    weights.logit_scale);
     if (!names.kinds.empty()) table(names.kinds, config.kinds.value_or(kAny), weights.kinds);
     if (!names.embedding_norm.empty())
-        steps.take(reader.norm(names.embedding_norm, 0, config.width), weights.embedding_norm);
+        steps.take(reader.norm(names.embedding_norm, 0, columns), weights.embedding_norm);
+    if (config.embedded_width)
+        steps.take(reader.linear(names.embedding_map, 0, columns, config.width),
+                   weights.embedding_map);
 }
 
 void look_at_layout(WeightReader& reader, const ModelConfig& config) {

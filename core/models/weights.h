@@ -45,18 +45,23 @@ struct BlockWeights {
     MlpWeights mlp;                   // empty: there are experts
     LinearWeights router;             // [width, experts]
     std::vector<MlpWeights> experts;  // of which some are taken for each token
+    MlpWeights shared;                // the expert that every token takes besides; or none
+    LinearWeights shared_gate;        // [width, 1]: σ(x W) is its factor; not there: 1
 };
 
 struct ModelWeights {
     WeightMatrix embedding;     // [1, 1, vocabulary, width]; empty: the model reads images
     Tensor class_token;         // of images: [1, 1, 1, width]
     Tensor distillation_token;  // DeiT's: the same, or empty
+    Tensor register_tokens;     // [1, 1, registers, width], or empty
     LinearWeights patches;      // of images: [channels · patch · patch, width], see patches_of
     WeightMatrix positions;     // [1, 1, positions, width], or empty
     Tensor distances;           // [1, 1, buckets, heads], or empty
     Tensor logit_scale;         // of the first of two towers: one number, or empty
     WeightMatrix kinds;         // BERT's token types; the first is added to every token
     NormWeights embedding_norm, final_norm;
+    LinearWeights
+        embedding_map;  // from the width of the tables to that of the model; not there: they are one
     std::vector<BlockWeights> blocks;
     LinearWeights read_out;           // not there: the embedding, or nothing
     std::vector<std::string> unused;  // arrays of the file that mean nothing here

@@ -126,9 +126,11 @@ TEST_CASE("the stages of every layer begin and end with the residual that the mo
             CHECK(stages[block_output(each.model.config())] == each.run.layers[layer].residual);
             CHECK(stages[ModelStage::attention] == each.run.layers[layer].trace[Stage::output]);
             if (!each.model.config().image) {
-                const ModelStage last = stages.has(ModelStage::entry_norm) ? ModelStage::entry_norm
-                                        : stages.has(ModelStage::entry)    ? ModelStage::entry
-                                                                           : ModelStage::embedding;
+                const ModelStage last = stages.has(ModelStage::entry_map) ? ModelStage::entry_map
+                                        : stages.has(ModelStage::entry_norm)
+                                            ? ModelStage::entry_norm
+                                        : stages.has(ModelStage::entry) ? ModelStage::entry
+                                                                        : ModelStage::embedding;
                 CHECK(stages[last] == each.run.embedded);
             }
             std::set<ModelStage> seen;

@@ -253,7 +253,8 @@ class Rows {
     void add_gradients(const ModelGradients& made) {
         using S = ModelStage;
         const BlockGradients& block = made.layers[stages_.layer];
-        put_gradient(row_of_stage({S::entry_norm, S::entry, S::embedding}), made.embedded, "X");
+        put_gradient(row_of_stage({S::entry_map, S::entry_norm, S::entry, S::embedding}),
+                     made.embedded, "X");
         put_gradient(row_of_stage({S::attention_added, S::attention}), block.attention, "Y");
         put_gradient(row_of_stage({S::mlp_added, S::mlp_out}), block.mlp, "F");
         put_gradient(row_of_stage({block_output(read_->model->config())}), block.residual, "X_2");
@@ -339,7 +340,7 @@ class Rows {
     ModelRow* row_of(const LogitPart& part) {
         using S = ModelStage;
         if (part.kind == PartKind::embedding)
-            return row_of_stage({S::entry_norm, S::entry, S::embedding});
+            return row_of_stage({S::entry_map, S::entry_norm, S::entry, S::embedding});
         if (part.kind == PartKind::norm_shift || part.kind == PartKind::read_out_bias)
             return !stages_.has(S::final_norm) ? &rows_.back() : row_of_stage({S::final_norm});
         if (part.at.layer == stages_.layer) {
