@@ -78,6 +78,15 @@ constexpr TensorNames with_stacked_experts(TensorNames names) {
     return names;
 }
 
+/// Experts and, in layers without them, an MLP, under the names of Qwen.
+constexpr TensorNames with_qwen_experts(TensorNames names) {
+    names.router = "layers.{}.mlp.gate";
+    names.gate = "layers.{}.mlp.experts.[].gate_proj";
+    names.up = "layers.{}.mlp.experts.[].up_proj";
+    names.down = "layers.{}.mlp.experts.[].down_proj";
+    return names;
+}
+
 constexpr TensorNames kNeox = {.prefix = "gpt_neox.",
                                .embedding = "embed_in",
                                .attention_norm = "layers.{}.input_layernorm",
@@ -345,6 +354,20 @@ constexpr ModelFamily gpt_oss() {
     return with_window(family, WindowRule::by_layer, 128);
 }
 
+constexpr ModelFamily of_qwen_experts(ModelFamily family, Index experts, Index taken) {
+    family.experts = experts;
+    family.experts_per_token = taken;
+    family.expert_shares_sum = false;
+    return family;
+}
+
+constexpr ModelFamily qwen3_moe() {
+    const TensorNames names = with_qwen_experts(with_head_norms(kLlama));
+    ModelFamily family =
+        of_qwen_experts(llama("qwen3_moe", "Qwen 3 MoE", BiasRule::if_declared, 4, names), 128, 8);
+    return with_window(family, WindowRule::switched_whole);
+}
+
 constexpr ModelFamily bert(std::string_view key, std::string_view text, std::string_view prefix) {
     return {.key = key,
             .text = text,
@@ -448,6 +471,7 @@ constexpr std::array kFamilies = {
     olmo2(),
     llama_itself("granite", "Granite"),
     gpt_oss(),
+    qwen3_moe(),
     bert("bert", "BERT", "bert."),
     bert("roberta", "RoBERTa", "roberta."),
     bert("xlm-roberta", "XLM-RoBERTa", "roberta."),
