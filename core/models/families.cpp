@@ -87,6 +87,12 @@ constexpr TensorNames with_qwen_experts(TensorNames names) {
     return names;
 }
 
+constexpr TensorNames with_shared_expert(TensorNames names) {
+    names.shared_expert = "shared_expert";
+    names.shared_gate = "layers.{}.mlp.shared_expert_gate";
+    return names;
+}
+
 constexpr TensorNames kNeox = {.prefix = "gpt_neox.",
                                .embedding = "embed_in",
                                .attention_norm = "layers.{}.input_layernorm",
@@ -368,6 +374,14 @@ constexpr ModelFamily qwen3_moe() {
     return with_window(family, WindowRule::switched_whole);
 }
 
+constexpr ModelFamily qwen2_moe() {
+    const TensorNames names = with_shared_expert(with_qwen_experts(kLlama));
+    ModelFamily family =
+        of_qwen_experts(llama("qwen2_moe", "Qwen 2 MoE", BiasRule::of_qkv, 16, names), 60, 4);
+    family.attention_bias_key = "qkv_bias";
+    return with_window(family, WindowRule::switched_even);
+}
+
 constexpr ModelFamily bert(std::string_view key, std::string_view text, std::string_view prefix) {
     return {.key = key,
             .text = text,
@@ -472,6 +486,7 @@ constexpr std::array kFamilies = {
     llama_itself("granite", "Granite"),
     gpt_oss(),
     qwen3_moe(),
+    qwen2_moe(),
     bert("bert", "BERT", "bert."),
     bert("roberta", "RoBERTa", "roberta."),
     bert("xlm-roberta", "XLM-RoBERTa", "roberta."),
