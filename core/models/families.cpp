@@ -360,6 +360,14 @@ constexpr ModelFamily gpt_oss() {
     return with_window(family, WindowRule::by_layer, 128);
 }
 
+constexpr ModelFamily smollm3() {
+    ModelFamily family = llama_itself("smollm3", "SmolLM3");
+    family.kv_heads = 4;
+    family.rope_base = 2e6;
+    family.tied = true;
+    return with_window(family, WindowRule::still);
+}
+
 constexpr ModelFamily of_qwen_experts(ModelFamily family, Index experts, Index taken) {
     family.experts = experts;
     family.experts_per_token = taken;
@@ -487,6 +495,7 @@ constexpr std::array kFamilies = {
     gpt_oss(),
     qwen3_moe(),
     qwen2_moe(),
+    smollm3(),
     bert("bert", "BERT", "bert."),
     bert("roberta", "RoBERTa", "roberta."),
     bert("xlm-roberta", "XLM-RoBERTa", "roberta."),
