@@ -360,6 +360,19 @@ constexpr ModelFamily gpt_oss() {
     return with_window(family, WindowRule::by_layer, 128);
 }
 
+constexpr ModelFamily gemma3_in_two() {
+    ModelFamily family = gemma3();
+    family.key = "gemma3";
+    family.text = "Gemma 3";
+    family.kin = "gemma3_text";
+    family.caps_logits = false;  // its class of texts and images reads out without a cap
+    family.section = "text_config";
+    family.defaults = R"({"vocab_size": 262208, "hidden_size": 2304, "intermediate_size": 9216,
+        "num_hidden_layers": 26, "num_attention_heads": 8})";
+    family.names.prefix = "language_model.model. model.language_model.";
+    return family;
+}
+
 constexpr ModelFamily smollm3() {
     ModelFamily family = llama_itself("smollm3", "SmolLM3");
     family.kv_heads = 4;
@@ -496,6 +509,7 @@ constexpr std::array kFamilies = {
     qwen3_moe(),
     qwen2_moe(),
     smollm3(),
+    gemma3_in_two(),
     bert("bert", "BERT", "bert."),
     bert("roberta", "RoBERTa", "roberta."),
     bert("xlm-roberta", "XLM-RoBERTa", "roberta."),
