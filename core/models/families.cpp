@@ -93,6 +93,19 @@ constexpr TensorNames with_shared_expert(TensorNames names) {
     return names;
 }
 
+/// Up and down alone, and no second norm.
+constexpr TensorNames phi_names() {
+    TensorNames names = kLlama;
+    names.q_norm = "layers.{}.self_attn.q_layernorm";
+    names.k_norm = "layers.{}.self_attn.k_layernorm";
+    names.out = "layers.{}.self_attn.dense";
+    names.mlp_norm = names.gate = {};
+    names.up = "layers.{}.mlp.fc1";
+    names.down = "layers.{}.mlp.fc2";
+    names.final_norm = "final_layernorm";
+    return names;
+}
+
 constexpr TensorNames kNeox = {.prefix = "gpt_neox.",
                                .embedding = "embed_in",
                                .attention_norm = "layers.{}.input_layernorm",
@@ -403,6 +416,24 @@ constexpr ModelFamily qwen2_moe() {
     return with_window(family, WindowRule::switched_even);
 }
 
+/// Norms that take the mean off, too.
+constexpr ModelFamily with_layer_norms(ModelFamily family, std::string_view epsilon_key) {
+    family.norm = Norm::layer;
+    family.epsilon_key = epsilon_key;
+    family.epsilon = 1e-5;
+    return family;
+}
+
+constexpr ModelFamily phi() {
+    ModelFamily family = with_layer_norms(llama("phi", "Phi", BiasRule::as_stored, 0, phi_names()),
+                                          "layer_norm_eps");
+    family.mlp_biases = BiasRule::as_stored;
+    family.activation = Activation::gelu_tanh;
+    family.partial_rope = family.parallel = family.read_out_bias = true;
+    family.rope_share = 0.5;
+    return family;
+}
+
 constexpr ModelFamily bert(std::string_view key, std::string_view text, std::string_view prefix) {
     return {.key = key,
             .text = text,
@@ -510,6 +541,7 @@ constexpr std::array kFamilies = {
     qwen2_moe(),
     smollm3(),
     gemma3_in_two(),
+    phi(),
     bert("bert", "BERT", "bert."),
     bert("roberta", "RoBERTa", "roberta."),
     bert("xlm-roberta", "XLM-RoBERTa", "roberta."),
