@@ -434,6 +434,12 @@ constexpr ModelFamily phi() {
     return family;
 }
 
+constexpr ModelFamily olmo() {
+    ModelFamily family = with_layer_norms(llama("olmo", "OLMo", BiasRule::if_declared), "");
+    family.plain_norms = true;
+    return family;
+}
+
 constexpr ModelFamily bert(std::string_view key, std::string_view text, std::string_view prefix) {
     return {.key = key,
             .text = text,
@@ -541,6 +547,7 @@ constexpr std::array kFamilies = {
     qwen2_moe(),
     smollm3(),
     gemma3_in_two(),
+    olmo(),
     phi(),
     bert("bert", "BERT", "bert."),
     bert("roberta", "RoBERTa", "roberta."),
