@@ -440,6 +440,13 @@ constexpr ModelFamily olmo() {
     return family;
 }
 
+constexpr ModelFamily olmo3() {
+    ModelFamily family = olmo2();
+    family.key = "olmo3";
+    family.text = "OLMo 3";
+    return with_window(family, WindowRule::by_layer, 4096, 4);
+}
+
 constexpr ModelFamily bert(std::string_view key, std::string_view text, std::string_view prefix) {
     return {.key = key,
             .text = text,
@@ -548,6 +555,7 @@ constexpr std::array kFamilies = {
     smollm3(),
     gemma3_in_two(),
     olmo(),
+    olmo3(),
     phi(),
     bert("bert", "BERT", "bert."),
     bert("roberta", "RoBERTa", "roberta."),
