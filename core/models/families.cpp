@@ -106,6 +106,14 @@ constexpr TensorNames phi_names() {
     return names;
 }
 
+constexpr TensorNames starcoder_names() {
+    TensorNames names = kLlama;
+    names.gate = {};
+    names.up = "layers.{}.mlp.c_fc";
+    names.down = "layers.{}.mlp.c_proj";
+    return names;
+}
+
 constexpr TensorNames kNeox = {.prefix = "gpt_neox.",
                                .embedding = "embed_in",
                                .attention_norm = "layers.{}.input_layernorm",
@@ -434,6 +442,17 @@ constexpr ModelFamily phi() {
     return family;
 }
 
+constexpr ModelFamily starcoder2() {
+    ModelFamily family = with_layer_norms(
+        llama("starcoder2", "StarCoder2", BiasRule::default_true, 2, starcoder_names()),
+        "norm_epsilon");
+    family.attention_bias_key = family.mlp_bias_key = "use_bias";
+    family.mlp_biases = BiasRule::default_true;
+    family.activation = Activation::gelu_tanh;
+    family.tied = true;
+    return with_window(family, WindowRule::if_declared);
+}
+
 constexpr ModelFamily olmo() {
     ModelFamily family = with_layer_norms(llama("olmo", "OLMo", BiasRule::if_declared), "");
     family.plain_norms = true;
@@ -557,6 +576,7 @@ constexpr std::array kFamilies = {
     olmo(),
     olmo3(),
     phi(),
+    starcoder2(),
     bert("bert", "BERT", "bert."),
     bert("roberta", "RoBERTa", "roberta."),
     bert("xlm-roberta", "XLM-RoBERTa", "roberta."),
