@@ -453,6 +453,16 @@ constexpr ModelFamily starcoder2() {
     return with_window(family, WindowRule::if_declared);
 }
 
+constexpr ModelFamily stablelm() {
+    ModelFamily family =
+        with_layer_norms(llama("stablelm", "StableLM", BiasRule::of_qkv, 32), "layer_norm_eps");
+    family.attention_bias_key = "use_qkv_bias";
+    family.even_heads = true;
+    family.qkv_bias_declared = family.partial_rope = true;
+    family.rope_share = 0.25;
+    return family;
+}
+
 constexpr ModelFamily olmo() {
     ModelFamily family = with_layer_norms(llama("olmo", "OLMo", BiasRule::if_declared), "");
     family.plain_norms = true;
@@ -577,6 +587,7 @@ constexpr std::array kFamilies = {
     olmo3(),
     phi(),
     starcoder2(),
+    stablelm(),
     bert("bert", "BERT", "bert."),
     bert("roberta", "RoBERTa", "roberta."),
     bert("xlm-roberta", "XLM-RoBERTa", "roberta."),
