@@ -463,6 +463,17 @@ constexpr ModelFamily stablelm() {
     return family;
 }
 
+constexpr ModelFamily cohere() {
+    TensorNames names = kLlama;
+    names.mlp_norm = {};
+    ModelFamily family = with_layer_norms(
+        llama("cohere", "Cohere", BiasRule::if_declared, 0, names), "layer_norm_eps");
+    family.rope_pairs = RopePairs::interleaved;
+    family.rope_base = 500000.0;
+    family.tied = family.parallel = true;
+    return family;
+}
+
 constexpr ModelFamily olmo() {
     ModelFamily family = with_layer_norms(llama("olmo", "OLMo", BiasRule::if_declared), "");
     family.plain_norms = true;
@@ -588,6 +599,7 @@ constexpr std::array kFamilies = {
     phi(),
     starcoder2(),
     stablelm(),
+    cohere(),
     bert("bert", "BERT", "bert."),
     bert("roberta", "RoBERTa", "roberta."),
     bert("xlm-roberta", "XLM-RoBERTa", "roberta."),
