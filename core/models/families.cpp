@@ -114,6 +114,19 @@ constexpr TensorNames starcoder_names() {
     return names;
 }
 
+constexpr TensorNames kFalcon = {.prefix = "transformer.",
+                                 .embedding = "word_embeddings",
+                                 .attention_norm = "h.{}.input_layernorm",
+                                 .qkv = "h.{}.self_attention.query_key_value",
+                                 .out = "h.{}.self_attention.dense",
+                                 .mlp_norm = "h.{}.post_attention_layernorm",
+                                 .up = "h.{}.mlp.dense_h_to_4h",
+                                 .down = "h.{}.mlp.dense_4h_to_h",
+                                 .parallel_attention_norm = "h.{}.ln_attn",
+                                 .parallel_mlp_norm = "h.{}.ln_mlp",
+                                 .final_norm = "ln_f",
+                                 .read_out = "lm_head"};
+
 constexpr TensorNames kNeox = {.prefix = "gpt_neox.",
                                .embedding = "embed_in",
                                .attention_norm = "layers.{}.input_layernorm",
@@ -487,6 +500,18 @@ constexpr ModelFamily olmo3() {
     return with_window(family, WindowRule::by_layer, 4096, 4);
 }
 
+constexpr ModelFamily falcon() {
+    ModelFamily family = with_layer_norms(
+        llama("falcon", "Falcon", BiasRule::if_declared, 0, kFalcon), "layer_norm_epsilon");
+    family.attention_bias_key = family.mlp_bias_key = "bias";
+    family.even_heads = true;
+    family.mlp_biases = BiasRule::if_declared;
+    family.qkv_order = QkvOrder::heads;
+    family.activation = Activation::gelu;
+    family.tied = true;
+    return family;
+}
+
 constexpr ModelFamily bert(std::string_view key, std::string_view text, std::string_view prefix) {
     return {.key = key,
             .text = text,
@@ -600,6 +625,7 @@ constexpr std::array kFamilies = {
     starcoder2(),
     stablelm(),
     cohere(),
+    falcon(),
     bert("bert", "BERT", "bert."),
     bert("roberta", "RoBERTa", "roberta."),
     bert("xlm-roberta", "XLM-RoBERTa", "roberta."),
