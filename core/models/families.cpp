@@ -199,6 +199,18 @@ constexpr TensorNames with_prefix(TensorNames names, std::string_view prefix) {
     return names;
 }
 
+constexpr TensorNames mpnet_names() {
+    TensorNames names = with_prefix(kBert, "mpnet.");
+    names.kinds = {};
+    names.attention_norm = "encoder.layer.{}.attention.LayerNorm";
+    names.q = "encoder.layer.{}.attention.attn.q";
+    names.k = "encoder.layer.{}.attention.attn.k";
+    names.v = "encoder.layer.{}.attention.attn.v";
+    names.out = "encoder.layer.{}.attention.attn.o";
+    names.distances = "encoder.relative_attention_bias";
+    return names;
+}
+
 constexpr TensorNames kDistilBert = {.prefix = "distilbert.",
                                      .embedding = "embeddings.word_embeddings",
                                      .positions = "embeddings.position_embeddings",
@@ -546,6 +558,12 @@ constexpr ModelFamily bert(std::string_view key, std::string_view text, std::str
             .names = with_prefix(kBert, prefix)};
 }
 
+constexpr ModelFamily mpnet() {
+    ModelFamily family = bert("mpnet", "MPNet", "mpnet.");
+    family.names = mpnet_names();
+    return family;
+}
+
 constexpr ModelFamily of_images(std::string_view key, std::string_view text, double epsilon,
                                 const TensorNames& names) {
     return {.key = key,
@@ -688,6 +706,7 @@ constexpr std::array kFamilies = {
                 .rope_base = 160000.0,
                 .window_ropes = true,
                 .names = kModernBert},
+    mpnet(),
     ModelFamily{.key = "distilbert",
                 .text = "DistilBERT",
                 .epsilon_key = "",
