@@ -199,6 +199,12 @@ constexpr TensorNames with_prefix(TensorNames names, std::string_view prefix) {
     return names;
 }
 
+constexpr TensorNames electra_names() {
+    TensorNames names = with_prefix(kBert, "electra.");
+    names.embedding_map = "embeddings_project";
+    return names;
+}
+
 constexpr TensorNames mpnet_names() {
     TensorNames names = with_prefix(kBert, "mpnet.");
     names.kinds = {};
@@ -564,6 +570,13 @@ constexpr ModelFamily mpnet() {
     return family;
 }
 
+constexpr ModelFamily electra() {
+    ModelFamily family = bert("electra", "ELECTRA", "electra.");
+    family.after_padding = false;
+    family.names = electra_names();
+    return family;
+}
+
 constexpr ModelFamily of_images(std::string_view key, std::string_view text, double epsilon,
                                 const TensorNames& names) {
     return {.key = key,
@@ -707,6 +720,7 @@ constexpr std::array kFamilies = {
                 .window_ropes = true,
                 .names = kModernBert},
     mpnet(),
+    electra(),
     ModelFamily{.key = "distilbert",
                 .text = "DistilBERT",
                 .epsilon_key = "",
