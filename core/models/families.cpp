@@ -205,6 +205,24 @@ constexpr TensorNames electra_names() {
     return names;
 }
 
+/// {}: of the group of layers.
+constexpr TensorNames kAlbert = {
+    .prefix = "albert.",
+    .embedding = "embeddings.word_embeddings",
+    .positions = "embeddings.position_embeddings",
+    .kinds = "embeddings.token_type_embeddings",
+    .embedding_norm = "embeddings.LayerNorm",
+    .embedding_map = "encoder.embedding_hidden_mapping_in",
+    .attention_norm = "encoder.albert_layer_groups.{}.albert_layers.0.attention.LayerNorm",
+    .q = "encoder.albert_layer_groups.{}.albert_layers.0.attention.query",
+    .k = "encoder.albert_layer_groups.{}.albert_layers.0.attention.key",
+    .v = "encoder.albert_layer_groups.{}.albert_layers.0.attention.value",
+    .out = "encoder.albert_layer_groups.{}.albert_layers.0.attention.dense",
+    .mlp_norm = "encoder.albert_layer_groups.{}.albert_layers.0.full_layer_layer_norm",
+    .up = "encoder.albert_layer_groups.{}.albert_layers.0.ffn",
+    .down = "encoder.albert_layer_groups.{}.albert_layers.0.ffn_output",
+    .read_out = "classifier"};
+
 constexpr TensorNames mpnet_names() {
     TensorNames names = with_prefix(kBert, "mpnet.");
     names.kinds = {};
@@ -577,6 +595,15 @@ constexpr ModelFamily electra() {
     return family;
 }
 
+constexpr ModelFamily albert() {
+    ModelFamily family = electra();
+    family.key = "albert";
+    family.text = "ALBERT";
+    family.activation = Activation::gelu_tanh;
+    family.names = kAlbert;
+    return family;
+}
+
 constexpr ModelFamily of_images(std::string_view key, std::string_view text, double epsilon,
                                 const TensorNames& names) {
     return {.key = key,
@@ -720,6 +747,7 @@ constexpr std::array kFamilies = {
                 .window_ropes = true,
                 .names = kModernBert},
     mpnet(),
+    albert(),
     electra(),
     ModelFamily{.key = "distilbert",
                 .text = "DistilBERT",
