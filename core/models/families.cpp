@@ -282,6 +282,13 @@ constexpr TensorNames dino() {
     return names;
 }
 
+constexpr TensorNames dino_with_registers() {
+    TensorNames names = dino();
+    names.prefix = "dinov2_with_registers.";
+    names.register_tokens = "embeddings.register_tokens";
+    return names;
+}
+
 constexpr TensorNames kT5Encoder = {
     .embedding = "shared",
     .attention_norm = "encoder.block.{}.layer.0.layer_norm",
@@ -761,6 +768,7 @@ constexpr std::array kFamilies = {
     of_images("vit", "ViT", 1e-12, kVit),
     of_images("deit", "DeiT", 1e-12, deit()),
     of_images("dinov2", "DINOv2", 1e-6, dino()),
+    of_images("dinov2_with_registers", "DINOv2 with registers", 1e-6, dino_with_registers()),
     ModelFamily{.key = "use_lite",
                 .text = "Universal Sentence Encoder Lite",
                 .epsilon = 1e-5,
