@@ -325,6 +325,44 @@ constexpr TensorNames kT5Decoder = {
     .cross_v = "decoder.block.{}.layer.1.EncDecAttention.v",
     .cross_out = "decoder.block.{}.layer.1.EncDecAttention.o"};
 
+constexpr TensorNames kBartEncoder = {.prefix = "model.",
+                                      .embedding = "shared",
+                                      .positions = "encoder.embed_positions",
+                                      .embedding_norm = "encoder.layernorm_embedding",
+                                      .attention_norm = "encoder.layers.{}.self_attn_layer_norm",
+                                      .q = "encoder.layers.{}.self_attn.q_proj",
+                                      .k = "encoder.layers.{}.self_attn.k_proj",
+                                      .v = "encoder.layers.{}.self_attn.v_proj",
+                                      .out = "encoder.layers.{}.self_attn.out_proj",
+                                      .mlp_norm = "encoder.layers.{}.final_layer_norm",
+                                      .up = "encoder.layers.{}.fc1",
+                                      .down = "encoder.layers.{}.fc2"};
+
+constexpr TensorNames kBartDecoder = {.prefix = "model.",
+                                      .embedding = "shared",
+                                      .positions = "decoder.embed_positions",
+                                      .embedding_norm = "decoder.layernorm_embedding",
+                                      .attention_norm = "decoder.layers.{}.encoder_attn_layer_norm",
+                                      .q = "decoder.layers.{}.self_attn.q_proj",
+                                      .k = "decoder.layers.{}.self_attn.k_proj",
+                                      .v = "decoder.layers.{}.self_attn.v_proj",
+                                      .out = "decoder.layers.{}.self_attn.out_proj",
+                                      .mlp_norm = "decoder.layers.{}.final_layer_norm",
+                                      .up = "decoder.layers.{}.fc1",
+                                      .down = "decoder.layers.{}.fc2",
+                                      .read_out = "lm_head",
+                                      .logits_bias = "final_logits_bias",
+                                      .cross_norm = "decoder.layers.{}.self_attn_layer_norm",
+                                      .cross_q = "decoder.layers.{}.encoder_attn.q_proj",
+                                      .cross_k = "decoder.layers.{}.encoder_attn.k_proj",
+                                      .cross_v = "decoder.layers.{}.encoder_attn.v_proj",
+                                      .cross_out = "decoder.layers.{}.encoder_attn.out_proj"};
+
+constexpr TensorNames without_embedding_norm(TensorNames names) {
+    names.embedding_norm = {};
+    return names;
+}
+
 constexpr TensorNames kClipText = {.embedding = "text_model.embeddings.token_embedding",
                                    .positions = "text_model.embeddings.position_embedding",
                                    .attention_norm = "text_model.encoder.layers.{}.layer_norm1",
@@ -644,6 +682,25 @@ constexpr ModelFamily t5_stack(std::string_view key, std::string_view text, bool
 constexpr ModelFamily kT5Second = t5_stack("t5", "T5", false, true);
 constexpr ModelFamily kMt5Second = t5_stack("mt5", "mT5", true, true);
 
+/// Norms after, positions of a table; Marian's are sines, and its embeddings have no norm.
+constexpr ModelFamily bart_stack(bool marian, bool decoder) {
+    const TensorNames& names = decoder ? kBartDecoder : kBartEncoder;
+    return {.key = marian ? "marian" : "bart",
+            .text = marian ? "MarianMT" : "BART",
+            .epsilon_key = "",
+            .epsilon = 1e-5,
+            .norms_after = true,
+            .positions = marian ? Positions::sines : Positions::learned,
+            .first_position = marian ? 0 : 2,
+            .tied = true,
+            .causal = decoder,
+            .read_out = decoder ? ReadOut::next_token : ReadOut::none,
+            .names = marian ? without_embedding_norm(names) : names,
+            .start_id = marian ? 58100 : 2,
+            .stack = decoder ? "decoder" : "encoder"};
+}
+
+constexpr ModelFamily kBartSecond = bart_stack(false, true);
 constexpr ModelFamily clip_tower(bool images) {
     return {.key = "clip",
             .text = "CLIP",
@@ -764,6 +821,7 @@ constexpr std::array kFamilies = {
                 .names = kDistilBert},
     of_two(t5_stack("t5", "T5", false, false), &kT5Second),
     of_two(t5_stack("mt5", "mT5", true, false), &kMt5Second),
+    of_two(bart_stack(false, false), &kBartSecond),
     of_two(clip_tower(false), &kClipSecond),
     of_images("vit", "ViT", 1e-12, kVit),
     of_images("deit", "DeiT", 1e-12, deit()),
