@@ -701,6 +701,8 @@ constexpr ModelFamily bart_stack(bool marian, bool decoder) {
 }
 
 constexpr ModelFamily kBartSecond = bart_stack(false, true);
+constexpr ModelFamily kMarianSecond = bart_stack(true, true);
+
 constexpr ModelFamily clip_tower(bool images) {
     return {.key = "clip",
             .text = "CLIP",
@@ -822,6 +824,7 @@ constexpr std::array kFamilies = {
     of_two(t5_stack("t5", "T5", false, false), &kT5Second),
     of_two(t5_stack("mt5", "mT5", true, false), &kMt5Second),
     of_two(bart_stack(false, false), &kBartSecond),
+    of_two(bart_stack(true, false), &kMarianSecond),
     of_two(clip_tower(false), &kClipSecond),
     of_images("vit", "ViT", 1e-12, kVit),
     of_images("deit", "DeiT", 1e-12, deit()),
