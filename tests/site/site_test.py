@@ -2,7 +2,7 @@
 
     site_test.py ATTNSCOPE TREE
 
-With node_modules/axe-core in TREE, or with ATTNSCOPE_AXE=axe.min.js, axe checks every page too.
+The browser page is that of build/web, or what ATTNSCOPE_PAGE names. With node_modules/axe-core in TREE, or with ATTNSCOPE_AXE=axe.min.js, axe checks every page too.
 """
 import collections
 import concurrent.futures
@@ -36,7 +36,7 @@ from browser import Chromium
 
 SITE = TREE / "docs/site"
 AXE = pathlib.Path(os.environ.get("ATTNSCOPE_AXE", TREE / "node_modules/axe-core/axe.min.js"))
-WEB = TREE / "build/web/attnscope-web"
+WEB = pathlib.Path(os.environ.get("ATTNSCOPE_PAGE", TREE / "build/web/web/attnscope-page.html")).parent.parent / "attnscope-web"
 WIDTHS = (360, 1440)
 # Which text is written on which ground; both are variables of site.css.
 PAIRS = [("ink", "ground"), ("ink", "panel"), ("ink", "raised"), ("muted", "ground"), ("muted", "panel"), ("muted", "raised"), ("link", "ground"),
@@ -380,9 +380,9 @@ class InChromium(unittest.TestCase):
         self.browser.resize(1440, 900)
         self.browser.open(root + "index.html")
         self.browser.script("document.querySelector('a[data-frame]').click()")
-        frame = "return document.querySelector('.program iframe')?.contentDocument.getElementById('words')?.textContent ?? ''"
+        frame = "return (document.querySelector('.program iframe')?.contentDocument.getElementById('words')?.textContent ?? '').split(/\\s+/).join(' ')"
         self.assertTrue(self.browser.wait(lambda: "it looks at animal 99 %" in self.browser.script(frame), 60), self.browser.script(frame))
-        for name, shows in (("scores", "scores[sat, cat] = 6.5007"), ("heads", "L0 H0")):
+        for name, shows in (("scores", "1.3500 2.7300 3.6855"), ("heads", "L0 H0")):
             self.browser.open("about:blank")
             self.browser.open(root + "program/index.html#" + json.loads((SITE / "states.json").read_text())[name])
             self.assertTrue(self.browser.says(shows), self.browser.words())
