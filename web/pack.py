@@ -4,7 +4,8 @@
     pack.py attnscope.js attnscope.wasm page.html index.html            beside the two, for a host
     pack.py attnscope.js attnscope.wasm page.html PAGE.html --one       in one file, the WebAssembly packed
 
-A Content-Security-Policy lets nothing run but these scripts. The one file opens no connection; the form for a host opens one where the
+Beside the two, the page takes NAME-threads.js where the host isolates it (crossOriginIsolated), and otherwise asks the service worker
+isolate.js to do so from the next load on. A Content-Security-Policy lets nothing run but these scripts. The one file opens no connection; the form for a host opens one where the
 visitor agreed to load an address (?url=).
 """
 import base64
@@ -36,6 +37,14 @@ var Module = {instantiateWasm(imports, done) {
 """
 
 
+CHOOSE = """
+const program = document.createElement("script");
+program.src = crossOriginIsolated ? "@threads@" : "@alone@";
+document.body.append(program);
+if (!crossOriginIsolated && parent === self) navigator.serviceWorker?.register("isolate.js").catch(() => {});
+"""
+
+
 def digest(script):
     return "'sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() + "'"
 
@@ -49,8 +58,10 @@ def main(script, wasm, template, output, *options):
                    f"<script>{UNPACK}</script>\n<script>{code}</script>")
         page = page.replace("@policy@", digest(UNPACK) + " " + digest(code)).replace("@connect@", "'none'")
     else:
-        scripts = f'<script src="{pathlib.Path(script).name}"></script>'
-        page = page.replace("@policy@", "'self'").replace("@connect@", "'self' https: http:")
+        name = pathlib.Path(script)
+        choose = CHOOSE.replace("@threads@", f"{name.stem}-threads.js").replace("@alone@", name.name)
+        scripts = f"<script>{choose}</script>"
+        page = page.replace("@policy@", "'self' " + digest(choose)).replace("@connect@", "'self' https: http:")
     pathlib.Path(output).write_text(page.replace("@scripts@", scripts))
 
 

@@ -1,6 +1,26 @@
 // What stands between the browser and the program: events in, files, clipboard and turns out. All that a person does goes to
 // exported functions named _attn_…; what the program asks of the page are the functions attn… here.
-(() => {
+;(() => {  // the line before, of Emscripten, ends without a semicolon
+    // ---- letters of other scripts, which threads measure too
+
+    const is_thread = typeof document === "undefined";
+    const pen = (is_thread ? new OffscreenCanvas(1, 1) : document.createElement("canvas")).getContext("2d", {willReadFrequently: true});
+    Module.attnMeasure = (css, words) => {
+        pen.font = css;
+        const size = pen.measureText(words);
+        return [size.width, Math.floor(-size.actualBoundingBoxLeft) - 1, Math.floor(-size.actualBoundingBoxAscent) - 1,
+            Math.ceil(size.actualBoundingBoxRight) + 1, Math.ceil(size.actualBoundingBoxDescent) + 1];
+    };
+    Module.attnPaint = (css, words, color, left, top, width, height) => {
+        pen.canvas.width = width;
+        pen.canvas.height = height;
+        pen.font = css;
+        pen.fillStyle = color;
+        pen.fillText(words, -left, -top);
+        return pen.getImageData(0, 0, width, height).data;
+    };
+    if (is_thread) return;
+
     const canvas = Module.canvas = document.getElementById("canvas");
     const kLeast = {width: 512, height: 320};  // in CSS pixels: a smaller page is drawn as large and shown smaller
     const errors = [];
@@ -395,24 +415,6 @@
     const prefers = what => matchMedia(`(prefers-${what})`).matches;
     const first_settings = () => JSON.stringify({
         theme: prefers("color-scheme: light") ? "light" : "dark", reduced_motion: prefers("reduced-motion: reduce")});
-
-    // ---- letters of other scripts
-
-    const pen = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
-    Module.attnMeasure = (css, words) => {
-        pen.font = css;
-        const size = pen.measureText(words);
-        return [size.width, Math.floor(-size.actualBoundingBoxLeft) - 1, Math.floor(-size.actualBoundingBoxAscent) - 1,
-            Math.ceil(size.actualBoundingBoxRight) + 1, Math.ceil(size.actualBoundingBoxDescent) + 1];
-    };
-    Module.attnPaint = (css, words, color, left, top, width, height) => {
-        pen.canvas.width = width;
-        pen.canvas.height = height;
-        pen.font = css;
-        pen.fillStyle = color;
-        pen.fillText(words, -left, -top);
-        return pen.getImageData(0, 0, width, height).data;
-    };
 
     // ---- what a frame says, for who cannot see it
 

@@ -90,7 +90,7 @@ view::Image Layout::image(view::Color color) const {
 
 const Layout* lay_out(const view::Font& font, std::string_view text) {
     using Key = std::tuple<view::Face, float, std::string>;
-    static std::map<Key, Layout> known;
+    static thread_local std::map<Key, Layout> known;
     Key key{font.face, font.px, text};
     const auto place = known.find(key);
     if (place != known.end()) return &place->second;

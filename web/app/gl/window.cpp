@@ -30,7 +30,6 @@ EMSCRIPTEN_WEBGL_CONTEXT_HANDLE make_context() {
 EM_JS(double, attn_page_scale, (), { return Module.attnScale(); });
 EM_JS(int, attn_canvas_width, (), { return Module.canvas.width; });
 EM_JS(int, attn_canvas_height, (), { return Module.canvas.height; });
-EM_JS(void, attn_wake, (), { Module.attnWake(); });
 EM_JS(void, attn_cursor, (int shape), { Module.attnCursor(shape); });
 EM_JS(void, attn_copy, (const char* text), { Module.attnCopy(UTF8ToString(text)); });
 EM_JS(char*, attn_pasted, (), { return stringToNewUTF8(Module.attnPasted || ""); });
@@ -74,7 +73,9 @@ Size Window::size() const { return {attn_canvas_width(), attn_canvas_height()}; 
 
 bool Window::take_close() { return false; }
 void Window::wait_events(double) {}
-void Window::wake() { attn_wake(); }
+void Window::wake() {
+    MAIN_THREAD_ASYNC_EM_ASM({ Module.attnWake(); });
+}
 
 void Window::begin_frame() {
     imgui_->begin_frame();
