@@ -106,7 +106,7 @@ class Page:
         self.assertEqual(self.browser.requests(), [PAGE.as_uri()])
 
     def test_the_first_frame_comes_within_two_seconds(self):
-        """Of five openings the quickest, because other programs may run; docs/web.md has all five of a machine at rest."""
+        """Of five openings the quickest, because other programs may run; docs/web.md has all five."""
         times = []
         for _ in range(5):
             self.browser.open("about:blank")
