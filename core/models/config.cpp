@@ -205,7 +205,7 @@ std::vector<bool> layers_that(ConfigReader& reader, const ModelConfig& config,
     return layers;
 }
 
-/// Which layers have a window: those that `layer_types` says, else those that `otherwise` says.
+/// Which layers have a window: those that `layer_types` names, else those that `otherwise` says.
 template <class Otherwise>
 std::vector<bool> windowed_layers(ConfigReader& reader, const ModelConfig& config,
                                   Otherwise otherwise) {
@@ -419,7 +419,7 @@ void read_embedded_width(ConfigReader& reader, ModelConfig& config) {
         reader.complain(fmt::format("has 'inner_group_num' = {}; expected 1", inner));
 }
 
-/// What BART's and Marian's stacks have besides: a token to begin with, and one table of embeddings for both.
+/// BART's and Marian's stacks have besides: a token to begin with, and one table of embeddings for both.
 void read_pair(ConfigReader& reader, ModelConfig& config) {
     if (config.family->start_id == 0) return;
     for (const std::string_view key :

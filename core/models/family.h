@@ -85,7 +85,7 @@ enum class WindowRule : std::uint8_t {
     switched_even,  // the same; then in the layers of `layer_types`, else in each second before `max_window_layers`
     still,  // in the layers of `layer_types`; else with `use_sliding_window` in those that do not turn
     both_sides,  // in the layers of `layer_types`; else in all but 0, n, 2n, …; half of `local_attention` to each side
-    by_layer     // in the layers that `layer_types` says; else in all but each `window_pattern`th
+    by_layer     // in the layers that `layer_types` names; else in all but each `window_pattern`th
 };
 
 /// Which biases projections have.

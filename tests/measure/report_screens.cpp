@@ -185,7 +185,7 @@ bool keep_limits(const std::vector<Screen>& screens, std::ostream& out) {
         // Tensors shows a narrow array as a wide and low picture.
         hold(m.hero_area == 0.0 || m.hero_height >= kLeastHeight || each.at.workspace == "tensors",
              fmt::format("{:.0f} % of the height: {}", 100.0 * m.hero_height, name));
-        // Generate has no model here, and says so.
+        // Generate has no model here.
         const bool asked = each.at.tokens == 4 && each.at.width == 1600;
         hold(m.empty <= kMostEmpty || !asked || each.at.workspace == "generate",
              fmt::format("{:.0f} % empty: {}", 100.0 * m.empty, name));

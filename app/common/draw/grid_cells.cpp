@@ -360,7 +360,7 @@ void draw_bars(const GridCanvas& canvas, double arrived) {
     const bool reached = std::ranges::any_of(canvas.grid.cells, [&](const CellView& cell) {
         return cell.look == CellLook::number && cell.value >= largest;
     });
-    if (canvas.place.cell.y < 2 * above || reached) return;  // else a bar says it
+    if (canvas.place.cell.y < 2 * above || reached) return;  // else a bar has it
     const float top = origin.y + above;
     frame.painter.line({origin.x, top}, {canvas.end().x, top}, frame.theme.line, frame.px(1));
     draw_text_in(frame, font, {origin.x - frame.px(40), top - font.px},

@@ -32,7 +32,7 @@ ImVec2 cell_in(float across, float down, const Frame& frame) {
     return {whole(width), whole(height)};
 }
 
-// What stands around depends on the cell, and with it the cell. Of two that take turns the smaller one stays.
+// The margins depend on the cell, and the cell on them. Of two cells that take turns the smaller one stays.
 constexpr int kPasses = 6;
 ImVec2 next_cell(ImVec2 now, ImVec2 fitting, int pass) {
     if (pass < kPasses / 2) return fitting;

@@ -244,7 +244,7 @@ void carry_out(AppState& state, const ShowAttentionStage& action) {
 
 void carry_out(AppState& state, const ShowKnownModels& action) {
     model_look(state).known = action.on;
-    if (state.workspace == "model") return enter_model(state);  // what its foot says
+    if (state.workspace == "model") return enter_model(state);  // the foot of this screen
     if (action.on) carry_out(state, SetWorkspace{"model"});
 }
 
