@@ -1,5 +1,6 @@
 #include "app/common/map/requests.h"
 
+#include <cmath>
 #include <new>
 #include <system_error>
 #include <thread>
@@ -168,9 +169,23 @@ std::optional<MapInputRequest> requested_map_input(const AppState& state) {
                            same ? look.operands : nullptr};
 }
 
+namespace {
+
+/// Operands of relative scores have a column for each key besides, so that 1/√d_k is not that of their width.
+AttentionSpec with_own_scale(AttentionSpec spec, Index d_k) {
+    if (spec.score == Score::relative && spec.scale == ScaleKind::sqrt_dk) {
+        spec.scale = ScaleKind::value;
+        spec.scale_value = 1.0 / std::sqrt(static_cast<double>(d_k));
+    }
+    return spec;
+}
+
+}  // namespace
+
 Action run(const MapInputRequest& request, const RunControl&) try {
     const Document& document = *request.document;
-    const AttentionSpec spec = spec_of(document.spec, request.form);
+    const AttentionSpec spec =
+        with_own_scale(spec_of(document.spec, request.form), document.size.d_k);
     const auto ready = [&](large::MapInput input) {
         return MapInputReady{request.document,
                              std::make_shared<const large::MapInput>(std::move(input)), "",
