@@ -124,7 +124,8 @@ void read_scaled_logits(ConfigReader& reader, ModelConfig& config) {
     std::from_chars(by.data(), by.data() + by.size(), major);
     const bool newer = major >= 5;
     const bool otherwise = config.tied && !(newer && config.family->key == "mt5");
-    const bool scaled = reader.flag("scale_decoder_outputs", otherwise);
+    const bool scaled =
+        reader.flag("scale_decoder_outputs", otherwise && !reader.is_null("scale_decoder_outputs"));
     if (scaled && config.family->causal)
         config.logit_factor = 1.0 / std::sqrt(static_cast<double>(config.width));
 }

@@ -64,7 +64,7 @@ void read_yarn(ConfigReader& reader, ConfigReader& inner, const ModelConfig& con
         return static_cast<double>(dims) * std::log(length / (turns * 2.0 * std::numbers::pi)) /
                (2.0 * std::log(rules.base));
     };
-    const bool whole = inner.flag("truncate", true);
+    const bool whole = inner.flag("truncate", !inner.is_null("truncate"));
     double low = whole ? std::floor(column_of(fast)) : column_of(fast);
     double high = whole ? std::ceil(column_of(slow)) : column_of(slow);
     low = std::max(low, 0.0);
@@ -183,7 +183,12 @@ void read_rope(ConfigReader& reader, ModelConfig& config) {
     config.rope.pairs = family.rope_pairs;
     config.rope.base =
         reader.positive({"rope_theta", "rotary_emb_base", "global_rope_theta"}, family.rope_base);
+    static const json of_gpt_oss = {
+        // where it is not stated
+        {"rope_type", "yarn"}, {"factor", 32.0},    {"beta_fast", 32.0},
+        {"beta_slow", 1.0},    {"truncate", false}, {"original_max_position_embeddings", 4096}};
     const json* found = reader.find({"rope_scaling", "rope_parameters"});
+    if (found == nullptr && family.key == "gpt_oss") found = &of_gpt_oss;
     const bool has_share =
         found != nullptr && found->is_object() && found->contains("partial_rotary_factor");
     const double share =

@@ -86,6 +86,98 @@ constexpr const char* kDino =
     "mlp_ratio":4,"model_type":"dinov2","num_attention_heads":12,"num_channels":3,"num_hidden_layers":12,"out_features":["stage12"],
     "out_indices":[12],"patch_size":14,"qkv_bias":true,"reshape_hidden_states":true,"stage_names":["stem"],"use_swiglu_ffn":false})";
 
+constexpr const char* kQwenMoe =
+    R"({"architectures":["Qwen3MoeForCausalLM"],"attention_bias":false,"attention_dropout":0.0,
+    "decoder_sparse_step":1,"head_dim":128,"hidden_act":"silu","hidden_size":2048,"intermediate_size":6144,
+    "max_position_embeddings":40960,"max_window_layers":48,"mlp_only_layers":[],"model_type":"qwen3_moe",
+    "moe_intermediate_size":768,"norm_topk_prob":true,"num_attention_heads":32,"num_experts":128,"num_experts_per_tok":8,
+    "num_hidden_layers":48,"num_key_value_heads":4,"output_router_logits":false,"rms_norm_eps":1e-06,"rope_scaling":null,
+    "rope_theta":1000000.0,"router_aux_loss_coef":0.001,"sliding_window":null,"tie_word_embeddings":false,
+    "use_sliding_window":false,"vocab_size":151936})";
+constexpr const char* kSmol =
+    R"({"architectures":["SmolLM3ForCausalLM"],"attention_bias":false,"hidden_act":"silu","hidden_size":2048,
+    "intermediate_size":11008,"max_position_embeddings":65536,"max_window_layers":28,"mlp_bias":false,"model_type":"smollm3",
+    "no_rope_layer_interval":4,"no_rope_layers":[1,1,1,0,1,1,1,0],"num_attention_heads":16,"num_hidden_layers":8,
+    "num_key_value_heads":4,"pretraining_tp":2,"rms_norm_eps":1e-06,"rope_scaling":null,"rope_theta":5000000.0,
+    "sliding_window":null,"use_sliding_window":false,"vocab_size":128256})";
+constexpr const char* kGemma3Two =
+    R"({"architectures":["Gemma3ForConditionalGeneration"],"boi_token_index":255999,"eoi_token_index":256000,
+    "eos_token_id":[1,106],"image_token_index":262144,"initializer_range":0.02,"mm_tokens_per_image":256,"model_type":"gemma3",
+    "text_config":{"hidden_size":2560,"intermediate_size":10240,"model_type":"gemma3_text","num_hidden_layers":34,
+    "rope_scaling":{"factor":8.0,"rope_type":"linear"},"sliding_window":1024},"vision_config":{"hidden_size":1152,
+    "image_size":896,"model_type":"siglip_vision_model","num_attention_heads":16,"patch_size":14}})";
+constexpr const char* kModernBert =
+    R"({"architectures":["ModernBertForMaskedLM"],"attention_bias":false,"classifier_activation":"gelu","classifier_bias":false,
+    "classifier_dropout":0.0,"classifier_pooling":"mean","cls_token_id":50281,"decoder_bias":true,
+    "deterministic_flash_attn":false,"embedding_dropout":0.0,"global_attn_every_n_layers":3,"global_rope_theta":160000.0,
+    "hidden_activation":"gelu","hidden_size":768,"initializer_cutoff_factor":2.0,"intermediate_size":1152,
+    "local_attention":128,"local_rope_theta":10000.0,"max_position_embeddings":8192,"mlp_bias":false,"mlp_dropout":0.0,
+    "model_type":"modernbert","norm_bias":false,"norm_eps":1e-05,"num_attention_heads":12,"num_hidden_layers":22,
+    "reference_compile":null,"tie_word_embeddings":true,"vocab_size":50368})";
+constexpr const char* kOpt =
+    R"({"_remove_final_layer_norm":false,"activation_dropout":0.0,"activation_function":"relu",
+    "architectures":["OPTForCausalLM"],"attention_dropout":0.0,"do_layer_norm_before":true,"dropout":0.1,"ffn_dim":3072,
+    "hidden_size":768,"init_std":0.02,"layerdrop":0.0,"max_position_embeddings":2048,"model_type":"opt",
+    "num_attention_heads":12,"num_hidden_layers":12,"prefix":"</s>","vocab_size":50272,"word_embed_proj_dim":768})";
+constexpr const char* kFalcon =
+    R"({"alibi":false,"apply_residual_connection_post_layernorm":false,"architectures":["FalconForCausalLM"],
+    "attention_dropout":0.0,"bias":false,"hidden_dropout":0.0,"hidden_size":4544,"layer_norm_epsilon":1e-05,
+    "model_type":"falcon","multi_query":true,"new_decoder_architecture":false,"num_attention_heads":71,
+    "num_hidden_layers":32,"parallel_attn":true,"vocab_size":65024})";
+constexpr const char* kPhi2 =
+    R"({"architectures":["PhiForCausalLM"],"attention_dropout":0.0,"embd_pdrop":0.0,"hidden_act":"gelu_new","hidden_size":2560,
+    "intermediate_size":10240,"layer_norm_eps":1e-05,"max_position_embeddings":2048,"model_type":"phi",
+    "num_attention_heads":32,"num_hidden_layers":32,"num_key_value_heads":32,"partial_rotary_factor":0.4,"qk_layernorm":false,
+    "resid_pdrop":0.1,"rope_scaling":null,"rope_theta":10000.0,"tie_word_embeddings":false,"vocab_size":51200})";
+constexpr const char* kOlmo =
+    R"({"architectures":["OlmoForCausalLM"],"attention_bias":false,"clip_qkv":null,"hidden_act":"silu","hidden_size":2048,
+    "intermediate_size":8192,"max_position_embeddings":2048,"model_type":"olmo","num_attention_heads":16,
+    "num_hidden_layers":16,"num_key_value_heads":16,"pretraining_tp":1,"rope_scaling":null,"rope_theta":10000.0,
+    "tie_word_embeddings":true,"vocab_size":50304})";
+constexpr const char* kStarCoder =
+    R"({"architectures":["Starcoder2ForCausalLM"],"embedding_dropout":0.1,"hidden_act":"gelu_pytorch_tanh","hidden_size":3072,
+    "intermediate_size":12288,"max_position_embeddings":16384,"model_type":"starcoder2","norm_epsilon":1e-05,
+    "num_attention_heads":24,"num_hidden_layers":30,"num_key_value_heads":2,"residual_dropout":0.1,"rope_theta":999999.44,
+    "sliding_window":4096,"use_bias":true,"vocab_size":49152})";
+constexpr const char* kStableLm =
+    R"({"architectures":["StableLmForCausalLM"],"hidden_act":"silu","hidden_size":2048,"intermediate_size":5632,
+    "layer_norm_eps":1e-05,"max_position_embeddings":4096,"model_type":"stablelm","num_attention_heads":32,
+    "num_hidden_layers":24,"num_key_value_heads":32,"partial_rotary_factor":0.25,"rope_theta":10000,
+    "tie_word_embeddings":false,"use_qkv_bias":true,"vocab_size":100352})";
+constexpr const char* kCohere =
+    R"({"architectures":["CohereForCausalLM"],"attention_bias":false,"hidden_act":"silu","hidden_size":8192,
+    "intermediate_size":22528,"layer_norm_eps":1e-05,"logit_scale":0.0625,"max_position_embeddings":8192,
+    "model_type":"cohere","num_attention_heads":64,"num_hidden_layers":40,"num_key_value_heads":64,"rope_theta":8000000.0,
+    "use_qk_norm":false,"vocab_size":256000})";
+constexpr const char* kAlbert =
+    R"({"architectures":["AlbertForMaskedLM"],"attention_probs_dropout_prob":0,"classifier_dropout_prob":0.1,
+    "embedding_size":128,"hidden_act":"gelu_new","hidden_size":768,"inner_group_num":1,"intermediate_size":3072,
+    "layer_norm_eps":1e-12,"max_position_embeddings":512,"model_type":"albert","num_attention_heads":12,
+    "num_hidden_groups":1,"num_hidden_layers":12,"type_vocab_size":2,"vocab_size":30000})";
+constexpr const char* kElectra =
+    R"({"architectures":["ElectraForPreTraining"],"embedding_size":128,"hidden_act":"gelu","hidden_size":256,
+    "intermediate_size":1024,"layer_norm_eps":1e-12,"max_position_embeddings":512,"model_type":"electra",
+    "num_attention_heads":4,"num_hidden_layers":12,"summary_activation":"gelu","summary_last_dropout":0.1,
+    "summary_type":"first","summary_use_proj":true,"type_vocab_size":2,"vocab_size":30522})";
+constexpr const char* kMpnet =
+    R"({"architectures":["MPNetForMaskedLM"],"hidden_act":"gelu","hidden_size":768,"intermediate_size":3072,
+    "layer_norm_eps":1e-05,"max_position_embeddings":514,"model_type":"mpnet","num_attention_heads":12,
+    "num_hidden_layers":12,"relative_attention_num_buckets":32,"vocab_size":30527})";
+
+constexpr const char* kBart =
+    R"({"activation_dropout":0.1,"activation_function":"gelu","architectures":["BartForConditionalGeneration"],
+    "attention_dropout":0.1,"classifier_dropout":0.0,"d_model":768,"decoder_attention_heads":12,"decoder_ffn_dim":3072,
+    "decoder_layerdrop":0.0,"decoder_layers":6,"decoder_start_token_id":2,"dropout":0.1,"encoder_attention_heads":12,
+    "encoder_ffn_dim":3072,"encoder_layerdrop":0.0,"encoder_layers":6,"forced_eos_token_id":2,"init_std":0.02,
+    "is_encoder_decoder":true,"max_position_embeddings":1024,"model_type":"bart","scale_embedding":false,"vocab_size":50265})";
+constexpr const char* kMarian =
+    R"({"activation_dropout":0.0,"activation_function":"swish","architectures":["MarianMTModel"],"attention_dropout":0.0,
+    "bad_words_ids":[[58100]],"classif_dropout":0.0,"d_model":512,"decoder_attention_heads":8,"decoder_ffn_dim":2048,
+    "decoder_layerdrop":0.0,"decoder_layers":6,"decoder_start_token_id":58100,"decoder_vocab_size":58101,"dropout":0.1,
+    "encoder_attention_heads":8,"encoder_ffn_dim":2048,"encoder_layerdrop":0.0,"encoder_layers":6,"forced_eos_token_id":0,
+    "init_std":0.02,"is_encoder_decoder":true,"max_position_embeddings":512,"model_type":"marian","scale_embedding":true,
+    "share_encoder_decoder_embeddings":true,"vocab_size":58101})";
+
 /// With one key more, or another value of it.
 std::string fault_with(const char* config, const std::string& key, const std::string& value) {
     std::string text(config);
@@ -99,8 +191,11 @@ std::string fault_with(const char* config, const std::string& key, const std::st
 }  // namespace
 
 TEST_CASE("every key of a published config.json is known") {
-    for (const char* text : {kPythia, kPhi3, kGemma2, kGemma3, kOlmo2, kGranite, kMixtral, kOss,
-                             kRoberta, kDistil, kDeit, kDino}) {
+    for (const char* text :
+         {kPythia,    kPhi3,       kGemma2, kGemma3,  kOlmo2, kGranite, kMixtral,
+          kOss,       kRoberta,    kDistil, kDeit,    kDino,  kQwenMoe, kSmol,
+          kGemma3Two, kModernBert, kOpt,    kFalcon,  kPhi2,  kOlmo,    kStarCoder,
+          kStableLm,  kCohere,     kAlbert, kElectra, kMpnet, kBart,    kMarian}) {
         CAPTURE(text);
         const auto config = must(parse_model_config(text, "c.json"));
         CHECK(fmt::format("{}", fmt::join(config.unknown, " ")).empty());
@@ -126,7 +221,28 @@ TEST_CASE("what published configurations say reaches the layers") {
     CHECK(spec(kGranite, 0).scale_value == 0.015625);
     CHECK(spec(kOss, 0).mask.window_left == 127);
     CHECK(spec(kOss, 1).rope->scaling.kind == RopeScale::yarn);
+    std::string without(kOss);  // its class has YaRN × 32 where nothing is stated
+    const auto scaling = without.find("\"rope_scaling\"");
+    without.replace(scaling, without.find("},", scaling) + 2 - scaling, "");
+    CHECK(spec(without.c_str(), 1).rope->scaling.factor == 32.0);
+    CHECK(spec(without.c_str(), 1).rope->scaling.low == spec(kOss, 1).rope->scaling.low);
     CHECK_FALSE(spec(kRoberta, 0).mask.causal);
+    CHECK(spec(kSmol, 2).rope->base == 5e6);
+    CHECK_FALSE(spec(kSmol, 3).rope);
+    CHECK_FALSE(spec(kModernBert, 0).mask.window_left);
+    CHECK(spec(kModernBert, 0).rope->base == 160000.0);
+    CHECK(spec(kModernBert, 1).mask.window_left == 64);
+    CHECK(spec(kModernBert, 1).mask.window_right == 64);
+    CHECK(spec(kModernBert, 1).rope->base == 10000.0);
+    CHECK(spec(kGemma3Two, 0).mask.window_left == 1023);
+    CHECK(spec(kGemma3Two, 5).rope->scaling.factor == 8.0);
+    CHECK(spec(kGemma3Two, 5).heads == 8);
+    CHECK(spec(kFalcon, 0).kv_heads == 1);
+    CHECK(spec(kPhi2, 0).rope->dims == 32);
+    CHECK(spec(kStarCoder, 0).mask.window_left == 4095);
+    CHECK(spec(kStableLm, 0).rope->dims == 16);
+    CHECK(spec(kCohere, 0).rope->pairs == RopePairs::interleaved);
+    CHECK(spec(kMpnet, 0).score == Score::relative);
 }
 
 TEST_CASE("what a row cannot say is refused by its name") {
@@ -156,6 +272,44 @@ TEST_CASE("what a row cannot say is refused by its name") {
           "bitsandbytes with 'load_in_8bit': other weights that are codes are not read here");
     CHECK(fault_with(kRoberta, "is_decoder", "true") ==
           "c.json has 'is_decoder' = true; expected false: it is computed as an encoder");
+    CHECK(fault_with(kOpt, "do_layer_norm_before", "false") ==
+          "c.json has 'do_layer_norm_before' = false; expected true: it is not computed here");
+    CHECK(fault_with(kOpt, "word_embed_proj_dim", "512") ==
+          "c.json has 'word_embed_proj_dim' = 512; expected 768, the width of the others");
+    CHECK(fault_with(kFalcon, "alibi", "true") ==
+          "c.json has 'alibi' = true; expected none: it is not computed here");
+    CHECK(fault_with(kFalcon, "num_ln_in_parallel_attn", "2") ==
+          "c.json has 'num_ln_in_parallel_attn' = 2; expected 1, or 2 with "
+          "'new_decoder_architecture'");
+    CHECK(fault_with(kCohere, "use_qk_norm", "true") ==
+          "c.json has 'use_qk_norm' = true; expected none: it is not computed here");
+    CHECK(fault_with(kOlmo, "clip_qkv", "8.0") ==
+          "c.json has 'clip_qkv' = 8.0; expected none: it is not computed here");
+    CHECK(fault_with(kStableLm, "head_dim", "32") ==
+          "c.json has 'head_dim' = 32; expected 64, the width / the heads");
+    CHECK(fault_with(kAlbert, "inner_group_num", "2") ==
+          "c.json has 'inner_group_num' = 2; expected 1");
+    CHECK(fault_with(kAlbert, "num_hidden_groups", "13") ==
+          "c.json has 'num_hidden_groups' = 13; expected at most 12 layers");
+    CHECK(fault_with(kBart, "tie_word_embeddings", "false") ==
+          "c.json has 'tie_word_embeddings' = false; expected true: encoder and decoder would have "
+          "tables of embeddings of their own");
+    CHECK(fault_with(kBart, "is_decoder", "true") ==
+          "c.json has 'is_decoder' = true; expected false: it has two stacks");
+    CHECK(fault_with(kMarian, "share_encoder_decoder_embeddings", "false") ==
+          "c.json has 'share_encoder_decoder_embeddings' = false; expected true: two tables of "
+          "embeddings are not read here");
+    CHECK(fault_with(kMpnet, "relative_attention_num_buckets", "16") ==
+          "c.json has 'relative_attention_num_buckets' = 16; expected 32: MPNet has "
+          "32 buckets of distances");
+    CHECK(fault_with(kSmol, "no_rope_layers", "[1,0]") ==
+          "c.json has 'no_rope_layers' = [1,0]; expected 0 or 1 for each of 8 layers");
+    CHECK(
+        fault_with(kSmol, "layer_types", R"(["sliding_attention"])") ==
+        "c.json has 'layer_types' = [\"sliding_attention\"]; expected 'sliding_window' beside it, "
+        "or no layer with a window");
+    CHECK(fault_with(kModernBert, "sliding_window", "64") ==
+          "c.json has 'sliding_window' = 64; expected none: 'local_attention' has the window");
     CHECK(fault_with(kGemma3, "sliding_window_pattern", "0") ==
           "c.json has 'sliding_window_pattern' = 0; expected a whole number from 1 to 2147483648");
 }
