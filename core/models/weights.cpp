@@ -392,6 +392,7 @@ void read_entry(WeightReader& reader, const ArrayFile& file, const ModelConfig& 
             value *= std::sqrt(static_cast<float>(config.columns_of_head()));
     if (config.family->positions == Positions::sines && !reader.has(names.positions, 0)) {
         constexpr Index kMost = 1 << 16;  // whatever a file says
+        if (!steps.ok()) return;          // the width is that of the embedding
         Tensor waves({1, 1, std::min(config.most_tokens.value_or(1024), kMost), config.width});
         add_sines(waves);
         weights.positions = WeightMatrix(std::move(waves));
