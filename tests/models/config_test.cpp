@@ -334,8 +334,7 @@ TEST_CASE("what is wrong with a config is named") {
     constexpr struct {
         std::string_view type, more, imports, inputs;
     } kOthers[] = {
-        {"blenderbot", "", "",
-         R"(AutoTokenizer.from_pretrained(".")("TEXT", return_tensors="pt"))"},
+        {"mbart", "", "", R"(AutoTokenizer.from_pretrained(".")("TEXT", return_tensors="pt"))"},
         {"mamba", "", "", R"(AutoTokenizer.from_pretrained(".")("TEXT", return_tensors="pt"))"},
         {"swin", R"(,"image_size":32)", "PIL.Image, ",
          R"(AutoImageProcessor.from_pretrained(".")(PIL.Image.open("IMAGE"), return_tensors="pt"))"},

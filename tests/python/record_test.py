@@ -607,7 +607,7 @@ class Transformers(RecordCase):
         text, image = {**SMALL, "num_hidden_layers": 2}, {**SMALL, "num_hidden_layers": 2, "image_size": 24, "patch_size": 8}
         Image.new("RGB", (30, 20), "red").save(self.folder / "image.png")
         for kind, more, processor, calls in (
-                ("Blenderbot", options, letters, 6),
+                ("MBart", options, letters, 6),
                 ("Whisper", {**options, "num_mel_bins": 8, "max_source_positions": 50}, transformers.WhisperFeatureExtractor(feature_size=8, chunk_length=1), 6),
                 ("Siglip", {"text_config": text, "vision_config": image}, transformers.SiglipProcessor(pixels, letters), 5),
                 ("Swin", {"image_size": 24, "patch_size": 4, "embed_dim": 8, "depths": [1, 1], "num_heads": [2, 2], "window_size": 3}, transformers.ViTImageProcessor(size=size), 2),
