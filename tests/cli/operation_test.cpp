@@ -48,7 +48,8 @@ TEST_CASE("trace writes every stage and gradient of an operation as PyTorch has 
     for (const char* name :
          {"chunked", "linear_causal", "linear_projected", "latents_padding", "latents_projected",
           "state_space_euler", "state_space_projected", "retention", "gated_linear",
-          "gated_delta_projected", "kda", "gated_projected", "differential", "selective"}) {
+          "gated_delta_projected", "kda", "gated_projected", "differential", "nsa", "nsa_decoding",
+          "selective"}) {
         CAPTURE(name);
         traced_operation(operation_golden(name), target);
         const Npz expected = read_npz(operation_golden(name)).value();
@@ -136,11 +137,13 @@ TEST_CASE("chunked says that it is softmax attention, keep names the operation's
 }
 
 TEST_CASE("an operation's option that cannot be is refused by name") {
-    check_option_refused(
-        {"--operation", "mamba"},
-        "--operation is 'mamba'; expected chunked, linear, latents, state-space, "
-        "linformer, retention, gated-linear, gated-delta, kda, gated, differential or selective");
-    check_option_refused({"--chunk", "2"}, "--chunk is 2 without operation chunked");
+    check_option_refused({"--operation", "mamba"},
+                         "--operation is 'mamba'; expected chunked, linear, latents, state-space, "
+                         "linformer, retention, gated-linear, gated-delta, kda, gated, "
+                         "differential, nsa or selective");
+    check_option_refused({"--chunk", "2"}, "--chunk is 2 without operation chunked or nsa");
+    check_option_refused({"--operation", "chunked", "--recent", "2"},
+                         "--recent is 2 without operation nsa");
     check_option_refused({"--operation", "linear", "--state", "2"},
                          "--state is 2 without operation state-space");
     check_option_refused({"--operation", "chunked", "--chunk", "0"}, "chunk is 0");

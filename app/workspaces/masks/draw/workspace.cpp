@@ -3,7 +3,7 @@
 #include "app/common/draw/focus.h"
 #include "app/common/draw/items.h"
 #include "app/common/draw/parts.h"
-#include "app/common/format.h"
+#include "app/common/logits.h"
 #include "app/workspaces/masks/draw/parts.h"
 #include "app/workspaces/masks/view.h"
 
@@ -104,9 +104,6 @@ void draw_lists(const MasksView& view, ImVec2 low, ImVec2 high, const Frame& fra
                    width, frame, out);
     });
 }
-
-constexpr double kMostBrush = 10.0;  // of the slider; a file or a journal may have more
-constexpr float kBrush = 140.0F;
 
 constexpr int kSwitches = static_cast<int>(view::kMaskSwitches);
 
@@ -262,11 +259,12 @@ void draw_brush(const MasksView& view, ControlBar& bar) {
             bar.label("paint").choice("brush", {"mask", "bias"}, view.bias_value ? 1 : 0, tip))
         bar.out.push_back(SetBiasBrush{*n == 1 ? std::optional<double>(1.0) : std::nullopt});
     if (!view.bias_value) return;
-    if (const auto value =
-            bar.slider("##bias", {"bias", view::significant(*view.bias_value, 3), "-10.0"},
-                       *view.bias_value, -kMostBrush, kMostBrush, kBrush,
-                       {"Number to paint", "Added to the score of each painted pair."}))
-        bar.out.push_back(SetBiasBrush{*value});
+    const Tip typed_tip{"Number to paint",
+                        "Added to the score of each painted pair. Click to type."};
+    if (const auto typed = bar.logits("bias", view::written_logits({*view.bias_value}),
+                                      view::Logits::finite, typed_tip);
+        typed && !typed->empty())
+        bar.out.push_back(SetBiasBrush{typed->front()});
 }
 
 void draw_masks_bar(const MasksView& view, ControlBar& bar) {
