@@ -277,8 +277,18 @@ Columns best_layout(Sheet& sheet, ImVec2 space) {
     return lay_out(sheet, {space.x, HUGE_VALF}, kSizes[std::size(kSizes) - 1]);
 }
 
+/// Another sheet begins at its top.
+void scroll_to_top_once(const view::Exercise& exercise) {
+    ImGuiStorage& kept = *ImGui::GetStateStorage();
+    const ImGuiID place = ImGui::GetID("sheet");
+    const auto sheet = static_cast<int>(ImGui::GetID(exercise.key.c_str()));
+    if (kept.GetInt(place) != sheet) ImGui::SetScrollY(0.0F);
+    kept.SetInt(place, sheet);
+}
+
 /// The given text, and a card for each question, from top to bottom.
 void draw_sheet(const ExercisesView& view, const Frame& frame, view::Actions& out) {
+    scroll_to_top_once(view.exercise);
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {frame.px(8), frame.px(kParagraph)});
     const float gap = frame.px(kGap), pad = frame.px(kPad);
     // The room of a scrollbar is kept free, so that one that comes or goes changes nothing.
