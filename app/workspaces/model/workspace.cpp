@@ -104,14 +104,18 @@ void clear_place(AppState& state) {
     if (model_place_look(state).place) model_place_look(state) = {};
 }
 
-void enter_model(AppState& state) {
-    take_place(state);
+void show_foot(AppState& state) {
     if (model_look(state).known) return show_muted(state, {});
     if (const std::string why = model_missing_data(state); !why.empty())
         return show_muted(state, why);
     show_message(state,
                  "Click a matrix to see its numbers. Space computes the model row by row, from the "
                  "tokens up.");
+}
+
+void enter_model(AppState& state) {
+    take_place(state);
+    show_foot(state);
 }
 
 std::optional<Action> escape_model(const AppState& state) {
@@ -244,7 +248,7 @@ void carry_out(AppState& state, const ShowAttentionStage& action) {
 
 void carry_out(AppState& state, const ShowKnownModels& action) {
     model_look(state).known = action.on;
-    if (state.workspace == "model") return enter_model(state);  // the foot of this screen
+    if (state.workspace == "model") return show_foot(state);
     if (action.on) carry_out(state, SetWorkspace{"model"});
 }
 
