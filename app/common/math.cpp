@@ -167,7 +167,9 @@ class Setter {
             return blank;
         }
         const bool text = node.form == Form::text;
-        const float px = text ? std::max(level.px * kDescriptions, size_.least_px) : level.px;
+        const float px =
+            text ? std::max({level.px * kDescriptions, size_.least_px, size_.least_text_px})
+                 : level.px;
         MathBox box = word(node.text, {face_of(node.form), px}, ink_of(node));
         const auto own = text || level.script ? std::nullopt : operand_named(node.text);
         box.runs.back().operand = level.operand ? level.operand : own;

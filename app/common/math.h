@@ -36,8 +36,9 @@ struct MathBox {
 };
 
 struct MathSize {
-    float px = 20.0F;        // of a line
-    float least_px = 11.0F;  // of a line of scripts
+    float px = 20.0F;            // of a line
+    float least_px = 11.0F;      // of a line of scripts
+    float least_text_px = 0.0F;  // of words
 };
 
 /// An error names the part of the formula that is not in the subset.

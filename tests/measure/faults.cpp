@@ -49,8 +49,10 @@ bool has_gap(const Quad& a, const Quad& b) {
 bool is_script(const TextLine& text) {
     const bool formula =
         text.font.face == view::Face::italic || text.font.face == view::Face::roman;
-    return formula || (text.text.size() <= 4 && std::ranges::all_of(text.text, [](char c) {
-                           return c == ' ' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    const auto letters = std::ranges::count_if(text.text, letter);
+    return formula || (letters <= 3 && std::ranges::all_of(text.text, [&](char c) {
+                           return c == ' ' || letter(c);
                        }));
 }
 

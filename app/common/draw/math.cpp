@@ -9,7 +9,8 @@ namespace attn::ui {
 namespace {
 
 std::optional<MathBox> math_of(const Frame& frame, const std::string& tex, float units) {
-    auto box = lay_out_math(tex, {frame.px(units), frame.px(kLeastScript)}, frame.painter);
+    auto box = lay_out_math(tex, {frame.px(units), frame.px(kLeastScript), frame.px(kLeastText)},
+                            frame.painter);
     if (!box || box->width <= 0.0F) return std::nullopt;
     return std::move(*box);
 }
