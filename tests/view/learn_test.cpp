@@ -370,7 +370,7 @@ TEST_CASE("learn: pronouns shows the word “it” in every head, and says what 
         CHECK(view.maps[1].at(head, key).value == probe.weights[head / 2](0, head % 2, 7, key));
     CHECK(has(view.notes[0], "At “it” the models answer: with scaling “"));
     CHECK(has(view.notes[1], "Held-out texts after 6 steps: with scaling "));
-    CHECK(view.plots[0].title == "held-out answers right");
+    CHECK(view.plots[0].title == "held-out answers");
     // The map of one head is one key away, and stays.
     play(state, {ShowLearnPicture{LearnPicture::head}});
     CHECK(build_learn_view(state).maps[0].rows == 11);
@@ -523,7 +523,7 @@ TEST_CASE("learn: a recorded run plays on entry for six seconds and rests; nothi
     const LearnView view = build_learn_view(state);
     CHECK(view.recorded);
     CHECK(has(view.notes[0], "At “it” the models answer: with scaling “animal”"));
-    CHECK(view.plots[0].title == "held-out answers right");
+    CHECK(view.plots[0].title == "held-out answers");
     CHECK(view.plots[0].curves[0].y.size() == recording.sides[0].held_out.size());
     CHECK_FALSE(state.history.size() > 1);  // nothing to undo
     CHECK_FALSE(learn_look(state).plan);

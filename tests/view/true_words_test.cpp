@@ -299,7 +299,7 @@ TEST_CASE("step: which columns decide a score, equal scores, asymmetry, entropie
     CHECK(has(score, "The largest product by magnitude: column 0 (1.00)."));
     CHECK(has(arithmetic_of(example, {Stage::scores, 1, 1}),
               "The largest product by magnitude: column 1 (1.00)."));
-    CHECK(has(score, "No column distinguishes mat from cat: their scores are equal."));
+    CHECK(has(score, "No column distinguishes “mat” from “cat”: their scores are equal."));
     const std::string toy = arithmetic_of(initial_state(), {Stage::scores, 2, 1});
     CHECK(has(toy, "Against "));
     CHECK(has(toy, " cat"));

@@ -57,7 +57,7 @@ MeasureInfo measure_info(const LearnLook& look, const LearnControls& controls,
          Role::query, true},
         {fmt::format("‖∂L/∂W_V‖ + ‖∂L/∂W_O‖ of layer {}", look.layer),
          "Frobenius norms: the gradient that bypasses softmax", Role::value, true},
-        {"held-out answers right",
+        {"held-out answers",
          "Fraction of answers with the largest logit, in 128 texts that training never reads",
          Role::output},
     }};

@@ -120,9 +120,8 @@ void enter_learn(AppState& state) {
     const LearnLook& now = learn_look(std::as_const(state));
     if (!now.plan && !now.recorded && learn_recording()) play_recording(state);
     if (is_recorded(state))
-        return show_message(state, is_replaying(state)
-                                       ? "Space pauses the recorded run."
-                                       : "A recorded run. “Train it here” repeats it.");
+        return show_message(state, is_replaying(state) ? "Space pauses the recorded run."
+                                                       : "Recorded. “Train it here” repeats it.");
     LearnLook& look = learn_look(state);
     if (!look.plan) look.plan = LearnPlan{learn_controls(state), {}, 0, 1, {}};
     clamp_learn(state);
