@@ -104,7 +104,7 @@ void clear_place(AppState& state) {
     if (model_place_look(state).place) model_place_look(state) = {};
 }
 
-void show_foot(AppState& state) {
+void show_status_line(AppState& state) {
     if (model_look(state).known) return show_muted(state, {});
     if (const std::string why = model_missing_data(state); !why.empty())
         return show_muted(state, why);
@@ -115,7 +115,7 @@ void show_foot(AppState& state) {
 
 void enter_model(AppState& state) {
     take_place(state);
-    show_foot(state);
+    show_status_line(state);
 }
 
 std::optional<Action> escape_model(const AppState& state) {
@@ -248,7 +248,7 @@ void carry_out(AppState& state, const ShowAttentionStage& action) {
 
 void carry_out(AppState& state, const ShowKnownModels& action) {
     model_look(state).known = action.on;
-    if (state.workspace == "model") return show_foot(state);
+    if (state.workspace == "model") return show_status_line(state);
     if (action.on) carry_out(state, SetWorkspace{"model"});
 }
 

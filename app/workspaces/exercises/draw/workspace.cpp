@@ -279,11 +279,11 @@ Columns best_layout(Sheet& sheet, ImVec2 space) {
 
 /// Another sheet begins at its top.
 void scroll_to_top_once(const view::Exercise& exercise) {
-    ImGuiStorage& kept = *ImGui::GetStateStorage();
+    ImGuiStorage& storage = *ImGui::GetStateStorage();
     const ImGuiID place = ImGui::GetID("sheet");
     const auto sheet = static_cast<int>(ImGui::GetID(exercise.key.c_str()));
-    if (kept.GetInt(place) != sheet) ImGui::SetScrollY(0.0F);
-    kept.SetInt(place, sheet);
+    if (storage.GetInt(place) != sheet) ImGui::SetScrollY(0.0F);
+    storage.SetInt(place, sheet);
 }
 
 /// The given text, and a card for each question, from top to bottom.
