@@ -571,3 +571,11 @@ TEST_CASE("a large model folds layers together") {
         if (row.kind == ModelRowKind::layers) covered += row.layer - row.first_layer + 1;
     CHECK(covered == 100);
 }
+
+TEST_CASE("a way back to a cell before the first leads to the first") {
+    AppState state = initial_state();
+    apply(state, ReturnToCell{0, "", -1, -1, -1});
+    CHECK(model_look(state).row == 0);
+    CHECK(model_look(state).column == 0);
+    CHECK(model_look(state).answer == 0);
+}

@@ -228,9 +228,12 @@ void carry_out(AppState& state, const ReturnToCell& action) {
     ModelLook& look = model_look(state);
     if (!look.trail.empty()) look.trail.pop_back();
     look.stage = action.stage;
-    look.row = action.row;
-    look.column = action.column;
-    look.answer = action.answer;
+    const auto from_0 = [](std::optional<Index> n) {
+        return n ? std::optional(std::max<Index>(*n, 0)) : n;
+    };
+    look.row = from_0(action.row);
+    look.column = from_0(action.column);
+    look.answer = from_0(action.answer);
     look.part.reset();
     if (action.layer != state.document().layer) carry_out(state, ShowLayer{action.layer});
 }
