@@ -54,7 +54,7 @@ std::string remedies_text(const std::vector<Remedy>& remedies, OptionStyle style
     if (!options.empty())
         sentences.insert(
             sentences.begin(),
-            fmt::format("{} {}", style == OptionStyle::controls ? "In Tensors choose" : "Pass",
+            fmt::format("{} {}", style == OptionStyle::controls ? "In Arrays choose" : "Pass",
                         choices(options)));
     std::string text;
     for (const std::string& sentence : sentences) text += ". " + sentence;

@@ -31,7 +31,7 @@ struct Remedy {
     std::string advice = {};   // "save Q, K and V"
 };
 
-/// How a text names options: `flags` of a command ("Pass --layout joined"), or `controls` of the window ("In Tensors choose
+/// How a text names options: `flags` of a command ("Pass --layout joined"), or `controls` of the window ("In Arrays choose
 /// layout joined").
 enum class OptionStyle : std::uint8_t { flags, controls };
 

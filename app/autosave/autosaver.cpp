@@ -7,6 +7,7 @@
 #include "app/autosave/recent.h"
 #include "app/common/assets.h"
 #include "app/common/document/actions.h"
+#include "app/window/rail.h"
 #include "app/window/session.h"
 
 namespace attn::autosave {
@@ -24,7 +25,8 @@ view::Action warning(const std::string& text) {
 bool is_setting(const view::Action& action) {
     return action.is<view::SetTheme>() || action.is<view::SetUiScale>() ||
            action.is<view::SetReducedMotion>() || action.is<view::ShowInspector>() ||
-           action.is<view::SetColorMap>() || action.is<view::SetWeightsToOne>();
+           action.is<view::SetColorMap>() || action.is<view::SetWeightsToOne>() ||
+           action.is<view::ShowAllTools>();
 }
 
 /// Where it does, another document takes the place of the present one. A tour's pages are not meant: what is done there is
@@ -82,6 +84,7 @@ Result<view::Actions> Autosaver::settings(bool scale_is_open) {
     if (settings_.inspector) actions.push_back(view::ShowInspector{settings_.inspector});
     if (settings_.colors.map != view::ColorMap::violet)
         actions.push_back(view::SetColorMap{settings_.colors.map});
+    if (settings_.all_tools) actions.push_back(view::ShowAllTools{true});
     if (settings_.colors.to_one) actions.push_back(view::SetWeightsToOne{true});
     return actions;
 }

@@ -5,6 +5,7 @@
 #include "app/autosave/places.h"
 #include "app/common/fields.h"
 #include "app/common/state.h"
+#include "app/window/rail.h"
 #include "core/io/file.h"
 #include "core/io/json.h"
 
@@ -12,7 +13,8 @@ namespace attn::autosave {
 
 Settings settings_of(const view::AppState& state, const Settings& before) {
     return {state.theme,     state.ui_scale,          state.reduced_motion,
-            state.inspector, view::color_look(state), before.others};
+            state.inspector, view::color_look(state), view::rail_look(state).all_tools,
+            before.others};
 }
 
 Result<std::optional<Settings>> read_settings(const std::filesystem::path& file) {
@@ -32,6 +34,7 @@ Result<std::optional<Settings>> read_settings(const std::filesystem::path& file)
     if (fields.find("inspector") != nullptr) fields.read("inspector", settings.inspector.emplace());
     fields.read_name("color_map", settings.colors.map, view::kNamesOf<view::ColorMap>);
     fields.read("weights_to_one", settings.colors.to_one);
+    fields.read("all_tools", settings.all_tools);
     if (!(settings.ui_scale >= 1.0 && settings.ui_scale <= 2.0))
         fields.complain(fmt::format("has 'ui_scale' = {}: expected 1 to 2", settings.ui_scale));
     if (auto valid = fields.finish(); !valid) return tl::unexpected(valid.error());
@@ -54,6 +57,7 @@ Result<void> write_settings(const std::filesystem::path& file, const Settings& s
             view::kNamesOf<view::ColorMap>[static_cast<std::size_t>(settings.colors.map)];
         json["weights_to_one"] = settings.colors.to_one;
     }
+    if (settings.all_tools) json["all_tools"] = true;
     if (!settings.others.empty())
         json.update(nlohmann::ordered_json::parse(settings.others, nullptr, false));
     std::error_code ignored;

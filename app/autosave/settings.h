@@ -21,6 +21,7 @@ struct Settings {
     bool reduced_motion = false;
     std::optional<bool> inspector;
     view::ColorLook colors = {};
+    bool all_tools = false;   // on the rail
     std::string others = {};  // JSON of fields that this version does not know: written again
     bool operator==(const Settings&) const = default;
 };

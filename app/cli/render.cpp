@@ -9,12 +9,14 @@
 #include "app/cli/start.h"
 #include "app/cli/subcommands.h"
 #include "app/common/actions.h"
+#include "app/common/document/actions.h"
 #include "app/common/fields.h"
 #include "app/common/figure_size.h"
 #include "app/common/map/actions.h"
 #include "app/common/map/state.h"
 #include "app/common/or_throw.h"
 #include "app/files/standard.h"
+#include "app/window/rail.h"
 #include "core/io/file.h"
 
 namespace attn::cli {
@@ -152,6 +154,18 @@ std::string found_by_check(const RenderOptions& options, const view::AppState& s
     return view::shown_workspace(state).differs(state);
 }
 
+/// Without options that choose a picture: the example of the workspace; of Step the weights.
+void show_usual(const StartOptions& options, view::AppState& state) {
+    StartOptions other = options;
+    other.workspace.clear();
+    if (is_default_start(other) && view::is_example_due(state))
+        view::apply(state, view::OpenExample{});
+    other.preset.clear();
+    other.sentence.clear();
+    if (is_default_start(other) && state.workspace == "step")
+        view::apply(state, view::GoToStage{Stage::weights});
+}
+
 /// A film, of whose first picture --check is.
 std::string film_of(Studio& studio, const RenderOptions& options, const Start& start,
                     view::AppState& state, jobs::Jobs& jobs, std::string& found) {
@@ -203,6 +217,7 @@ void render(RenderOptions& options, Streams io) {
     view::AppState state = start.state;
     const view::Actions replay = options.film ? std::exchange(start.replay, {}) : view::Actions();
     or_throw(carry_out(start, state, jobs));
+    if (options.start.replay.empty() && !options.is_timed()) show_usual(options.start, state);
     view::apply(state, view::SetFigureSize{width});
     view::apply(state, view::SetFigurePaper{paper});
     if (options.full_pass) view::apply(state, view::SetFullPass{true});

@@ -1,4 +1,5 @@
 #include "app/cli/start.h"
+#include "app/common/assets.h"
 #include "app/common/check_file.h"
 #include "app/common/document/intervention_actions.h"
 #include "app/common/document/model_text.h"
@@ -236,6 +237,23 @@ view::OpenFile opened_by(const StartOptions& options, const std::string& path) {
     return open;
 }
 
+/// No option chooses a part of the file.
+bool names_no_place(const StartOptions& options) {
+    const std::string* const places[] = {&options.workspace, &options.stage, &options.select,
+                                         &options.go_to,     &options.check, &options.replay};
+    return !options.layer && !options.head && std::ranges::all_of(places, &std::string::empty);
+}
+
+/// The weights that give a trained model's answer. False: it has none.
+bool append_answer(const view::Document& document, Start& start) {
+    const auto place = view::answer_place(document);
+    if (!place) return false;
+    start.actions.push_back(view::ShowHead{place->head, {}, place->layer});
+    start.actions.push_back(view::GoToStage{Stage::weights});
+    start.actions.push_back(view::SelectCell{{Stage::weights, place->query, place->key}});
+    return true;
+}
+
 void append_file(const StartOptions& options, Streams, Start& start) {
     const auto path = one_file(options);
     if (path.empty()) return;
@@ -258,7 +276,9 @@ void append_file(const StartOptions& options, Streams, Start& start) {
             start.warnings.emplace_back(fmt::format("{}: {}", path, note.text), note.code);
         ready.opened = std::make_shared<const view::Opened>(std::move(opened));
     }
-    start.actions.push_back(std::move(ready));
+    start.actions.push_back(ready);
+    if (ready.opened && !ready.opened->session && names_no_place(options))
+        append_answer(*ready.opened->document, start);
 }
 
 /// One run of the model under all of them.
@@ -369,6 +389,11 @@ Result<void> resolve_start(StartOptions& options, std::span<const files::NamedFi
         return bad_input(fmt::format("{} files, '{}' and '{}' first; expected one at a time",
                                      options.files.size(), options.files[0], options.files[1]));
     if (!options.files.empty()) options.file = files::model_path(options.files[0]);
+    if (const auto model = view::built_in_model(options.preset);
+        !model.empty() && options.file.empty()) {
+        options.file = model.string();
+        options.preset.clear();
+    }
     return caught([&] {
         check_text(options);
         if (!options.token_ids.empty()) options.text = text_of_token_ids(options.token_ids);
@@ -404,10 +429,10 @@ void add_start_options(CLI::App& app, StartOptions& options) {
     add_value(app, "--workspace", options.workspace, "W", view::workspace_keys(view::workspaces()));
     add_value(app, "--check", options.check, "FILE",
               "a file of results to compare with FILE, or with the reference, in Verify");
-    add_value(app, "--map", options.map_file, "FILE", "a file to open in the Map workspace");
+    add_value(app, "--map", options.map_file, "FILE", "a file to open in Long context");
     add_number(app, "--planted", options.planted, "N",
                files::whole_numbers(large::kLeastPlanted, large::kMostPlanted),
-               "open Map with a generated matrix of N tokens");
+               "open Long context with a generated matrix of N tokens");
     add_value(app, "--go-to", options.go_to, "QUERY,KEY", "cell of a large matrix to show");
     add_value(app, "--tour", options.tour, "NAME", "a guided tour, by its key: attention");
     add_number(app, "--layer", options.layer, "N", files::whole_numbers(0, files::kMostLayer),
@@ -438,14 +463,12 @@ bool is_default_start(const StartOptions& options) {
 void append_first_screen(Start& start) {
     const std::string name = "pronouns";  // a journal has no path of this machine
     auto opened = start.open(view::OpenRequest{name}, {});
-    const auto place = opened ? view::answer_place(*opened->document) : std::nullopt;
-    if (!place) return start.actions.push_back(view::GoToStage{Stage::weights});
+    if (!opened || !view::answer_place(*opened->document))
+        return start.actions.push_back(view::GoToStage{Stage::weights});
+    const auto shared = std::make_shared<const view::Opened>(*std::move(opened));
     start.actions.push_back(view::OpenFile{name});
-    start.actions.push_back(
-        view::DocumentReady{name, "", std::make_shared<const view::Opened>(*std::move(opened))});
-    start.actions.push_back(view::ShowHead{place->head, {}, place->layer});
-    start.actions.push_back(view::GoToStage{Stage::weights});
-    start.actions.push_back(view::SelectCell{{Stage::weights, place->query, place->key}});
+    start.actions.push_back(view::DocumentReady{name, "", shared});
+    append_answer(*shared->document, start);
     if (auto offers = view::from_journal(R"({"action":"show_doors","on":true})"))
         start.actions.push_back(*std::move(offers));
 }

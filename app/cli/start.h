@@ -28,7 +28,7 @@ struct StartOptions {
     std::vector<std::string> files;  // FILE, as parsed: resolve_start() takes the one
     std::string file;                // tensors, a session or a preset
     std::string session;             // the same, by another name
-    std::string map_file;            // the same, for the Map workspace
+    std::string map_file;            // the same, for Long context
     std::string replay;              // a file
     std::string preset;
     std::string sentence;

@@ -1,4 +1,5 @@
 #include "app/common/assets.h"
+#include "app/common/document/document.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -63,6 +64,11 @@ fs::path built_in_model(std::string_view name) {
     for (const fs::path& folder : asset_folders("models"))
         if (fs::exists(folder / name / "config.json", failed)) return folder / name;
     return {};
+}
+
+bool comes_with_program(const Document& document) {
+    const ModelOrigin* const model = model_of(document);
+    return is_toy(document) || (model != nullptr && !built_in_name(model->path).empty());
 }
 
 std::string built_in_name(const fs::path& folder) {

@@ -7,6 +7,8 @@
 
 namespace attn::view {
 
+struct Document;
+
 /// Where assets of that kind ("presets", "tours") are looked for: $ATTNSCOPE_ASSETS, next to the installed binary, the
 /// source tree.
 std::vector<std::filesystem::path> asset_folders(std::string_view kind);
@@ -19,5 +21,7 @@ const std::vector<std::string>& built_in_models();
 std::filesystem::path built_in_model(std::string_view name);
 /// Its name, by its folder; "": another folder.
 std::string built_in_name(const std::filesystem::path& folder);
+/// A sentence with toy weights, or a model that comes with the program: no file of the person's.
+bool comes_with_program(const Document& document);
 
 }  // namespace attn::view

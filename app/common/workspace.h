@@ -23,9 +23,10 @@ struct OpenRequest;
 struct SessionReader;
 struct SetWorkspace;
 
-/// Purposes of workspaces, in the order of learning. Each has a digit.
-enum class Group : std::uint8_t { compute, why, models, variants, check };
-inline constexpr std::string_view kGroupNames[] = {"Compute", "Why", "Models", "Variants", "Check"};
+/// Sections of the rail, in the order of learning. Each has a digit.
+enum class Group : std::uint8_t { attention, why, model, compare, check };
+inline constexpr std::string_view kGroupNames[] = {"Attention", "Why ÷√dₖ", "Model", "Compare",
+                                                   "Check"};
 Key digit_of(Group group);
 
 /// A picture that `render --all` draws.
@@ -61,6 +62,8 @@ struct WorkspaceInfo {
     std::string_view tip;        // its purpose, one sentence
     Group group;
     Key letter;                   // goes there, after the group's digit
+    Chord former = {};            // keys that went there before
+    bool at_bottom = false;       // of the rail, apart from the others of its group
     bool shows_document = false;  // a document that was opened may be shown here
     bool shows_first = false;     // before the others, where the shown one cannot
     ActionTypes actions = {};     // that it brings
@@ -116,6 +119,9 @@ struct WorkspaceInfo {
         [](const AppState&, Movement, double) { return std::optional<Action>(); };
     /// Actions that are due by the clock: ordinary, journaled ones, so that a replay needs no clock.
     Actions (*due)(const AppState& state) = [](const AppState&) { return Actions(); };
+    /// The actions that open an example, where the document has nothing to show here. Carried out once, and only if the document
+    /// was not changed; undo goes back.
+    Actions (*example)(const AppState& state) = [](const AppState&) { return Actions(); };
     /// How far its request of that name is, 0 … 1.
     void (*progress)(AppState& state, std::string_view request,
                      double done) = [](AppState&, std::string_view, double) {};

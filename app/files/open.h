@@ -12,7 +12,7 @@ namespace attn::files {
 /// Whether a file holds tensors and not a session: by its name, or by the first bytes of standard input.
 bool holds_tensors(const std::string& path);
 
-/// How options are given where a sentence proposes them: as "--layout joined", or in the Tensors workspace.
+/// How options are given where a sentence proposes them: as "--layout joined", or in the Arrays workspace.
 enum class OptionsBy : std::uint8_t {
     flags,
     window_flags,  // of a command whose --scale is the window's

@@ -12,6 +12,7 @@
 #include "app/common/text.h"
 #include "app/common/workspace.h"
 #include "app/window/commands.h"
+#include "app/window/rail.h"
 #include "app/window/requests.h"
 #include "app/window/tour.h"
 #include "core/text.h"
@@ -69,10 +70,10 @@ void clear_failures(AppState& state) {
     });
 }
 
-/// It shows the present document; or, as Generate, is a workspace of models that has something to ask of this one.
+/// It shows the present document; or, as Next token, is a workspace of models that has something to ask of this one.
 bool shows_present(const WorkspaceInfo& shown, const AppState& state) {
     if (shown.shows_document) return shown.missing_data(state).empty();
-    return shown.group == Group::models &&
+    return shown.group == Group::model &&
            std::ranges::any_of(shown.requests, [&](const RequestKind& kind) {
                return kind.requested(state).has_value();
            });
@@ -337,6 +338,7 @@ void apply(AppState& state, const Action& action) {
 }
 
 Actions due_actions(const AppState& state) {
+    if (is_example_due(state)) return {OpenExample{}};
     for (const WorkspaceInfo* workspace : state.workspaces)
         if (Actions due = workspace->due(state); !due.empty()) return due;
     return {};
@@ -361,7 +363,8 @@ Chord chord_of(const WorkspaceInfo& workspace) {
 }
 
 const WorkspaceInfo* first_of(WorkspaceList among, Group group) {
-    const auto found = std::ranges::find(among, group, &WorkspaceInfo::group);
+    const auto found = std::ranges::find_if(
+        among, [&](const WorkspaceInfo* row) { return row->group == group && !row->at_bottom; });
     return found == among.end() ? nullptr : *found;
 }
 

@@ -17,6 +17,7 @@
 #include "app/window/lecture.h"
 #include "app/window/lecture_actions.h"
 #include "app/window/questions.h"
+#include "app/window/rail.h"
 #include "app/window/tour.h"
 #include "core/narrow.h"
 #include "core/train/task_table.h"
@@ -53,14 +54,15 @@ std::optional<Action> escape_action(const AppState& state) {
 std::string titles_of(const AppState& state, Group group) {
     std::string titles;
     for (const WorkspaceInfo* workspace : state.workspaces)
-        if (workspace->group == group)
+        if (workspace->group == group && !workspace->at_bottom)
             titles += fmt::format("{}{}", titles.empty() ? "" : ", ", workspace->title);
     return titles;
 }
 
 void add_workspaces(const CommandAdder& add, const AppState& state) {
     for (const WorkspaceInfo* workspace : state.workspaces)
-        add(std::string(workspace->title) + " workspace", chord_of(*workspace), go_to(*workspace));
+        add(std::string(workspace->title) + " workspace", chord_of(*workspace), go_to(*workspace),
+            true, {}, workspace->former);
     for (std::size_t n = 0; n < std::size(kGroupNames); ++n)
         if (const auto* first = first_of(state.workspaces, static_cast<Group>(n)))
             add(fmt::format("{}: {}", kGroupNames[n], titles_of(state, first->group)),
@@ -123,6 +125,9 @@ void add_looks(const CommandAdder& add, const AppState& state) {
         shown_workspace(state).has_side(state));
     add(state.presenter ? "Stop presenting" : "Present: only the canvas, full window",
         plain(Key::p), SetPresenter{!state.presenter});
+    const bool all = rail_look(state).all_tools;
+    add(all ? "Fewer tools on the rail" : "All tools on the rail: Compare and Check too", {},
+        ShowAllTools{!all});
     add(state.reduced_motion ? "Animate stages" : "Reduce motion", {},
         SetReducedMotion{!state.reduced_motion});
 }

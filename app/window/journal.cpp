@@ -21,6 +21,7 @@
 #include "app/window/former_names.h"
 #include "app/window/lecture_actions.h"
 #include "app/window/questions.h"
+#include "app/window/rail.h"
 #include "app/window/requests.h"
 #include "core/io/json.h"
 #include "core/text.h"
@@ -52,6 +53,7 @@ std::vector<const ActionType*> all_actions() {
     };
     add(WindowActions::kTypes);
     add(LectureActions::kTypes);
+    add(RailActions::kTypes);
     add(QuestionActions::kTypes);
     add(DocumentActions::kTypes);
     add(CallActions::kTypes);

@@ -1,6 +1,7 @@
 #include "app/window/session.h"
 #include "app/window/former_names.h"
 #include "app/window/lecture.h"
+#include "app/window/rail.h"
 #include "app/window/tour.h"
 
 #include <fmt/format.h>
@@ -41,6 +42,7 @@ ordered_json window_to(const AppState& state) {
         window["color_map"] = kNamesOf<ColorMap>[static_cast<std::size_t>(colors.map)];
         window["weights_to_one"] = colors.to_one;
     }
+    if (rail_look(state).all_tools) window["all_tools"] = true;
     if (state.inspector) window["inspector"] = *state.inspector;
     if (state.presenter) window["presenter"] = true;
     if (state.show_help) window["help"] = true;
@@ -152,6 +154,7 @@ void read_window(Fields& fields, AppState& state) {
     fields.read_name("theme", state.theme, kNamesOf<ThemeName>);
     fields.read_name("color_map", color_look(state).map, kNamesOf<ColorMap>);
     fields.read("weights_to_one", color_look(state).to_one);
+    fields.read("all_tools", rail_look(state).all_tools);
     fields.read("ui_scale", state.ui_scale);
     fields.read("reduced_motion", state.reduced_motion);
     fields.read("backend", state.backend);

@@ -30,7 +30,7 @@ TEST_CASE("keep: settings come back as they were, with fields that this version 
     const Scratch scratch;
     const auto file = scratch / "new" / "settings.json";
     CHECK_FALSE(*read_settings(file));
-    Settings settings{view::ThemeName::light, 1.5, true, false, {}};
+    Settings settings{view::ThemeName::light, 1.5, true, false, {}, true};
     REQUIRE(write_settings(file, settings));
     CHECK(**read_settings(file) == settings);
     std::ofstream(file) << R"({"theme":"light","hue":{"of":7}})";

@@ -115,10 +115,10 @@ TEST_CASE_FIXTURE(
     const view::AppState state = opened_state(scratch / "r.npz");
     CHECK(state.workspace == "tensors");
     CHECK(contains(state.document().no_attention,
-                   "scores are scores q·k, and the file does not have their scale. In Tensors "
+                   "scores are scores q·k, and the file does not have their scale. In Arrays "
                    "choose scale none (they are scaled already, or not at all), scale X "
                    "(multiplies the scores by X before the softmax) or d-k N"));
-    CHECK(contains(view::stages_lack(state.document()), "Tensors shows why"));
+    CHECK(contains(view::stages_lack(state.document()), "Arrays shows why"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "raw scores of which the scale was said") {
@@ -133,7 +133,7 @@ TEST_CASE_FIXTURE(OnDisk, "raw scores of which the scale was said") {
     CHECK(contains(both.error().text(), "--d-k is 16 together with scale 2; expected one of them"));
 }
 
-TEST_CASE_FIXTURE(OnDisk, "what a file leaves open is asked in Tensors, and an answer opens it") {
+TEST_CASE_FIXTURE(OnDisk, "what a file leaves open is asked in Arrays, and an answer opens it") {
     write(scratch / "r.npz", {{"scores", {1, 2}, std::vector<float>{0.0F, 4.0F * std::log(3.0F)}},
                               {"V", {2, 16}, std::vector<float>(32, 1.0F)}});
     view::AppState state = opened_state(scratch / "r.npz");
@@ -226,7 +226,7 @@ TEST_CASE_FIXTURE(OnDisk, "a role makes an array what its name does not say") {
 
 TEST_CASE_FIXTURE(
     OnDisk,
-    "what is chosen in Tensors opens the file again with it, and what is read is not asked about") {
+    "what is chosen in Arrays opens the file again with it, and what is read is not asked about") {
     write(scratch / "a.npz", {{"scores", {2, 2, 3}, kWeights}});
     view::AppState state = opened_state(scratch / "a.npz", R"({"scale": 0.5, "temperature": 2})");
     CHECK(view::tensors_look(state).options.at("scale") == "0.5");

@@ -102,7 +102,7 @@ TEST_CASE_FIXTURE(OnDisk,
     const auto opened = must(open(path));
     CHECK(opened.document->no_attention ==
           "encoder 0 is [1, 3, 3] and decoder 0 [1, 2, 2]: attentions of different sizes open one "
-          "at a time. In Tensors choose group encoder, group decoder or group cross");
+          "at a time. In Arrays choose group encoder, group decoder or group cross");
     REQUIRE(opened.document->question);
     CHECK(opened.document->question->text == "Which attention do you want to see?");
     CHECK(opened.document->question->answers[2].value == "cross");
@@ -269,16 +269,16 @@ TEST_CASE_FIXTURE(OnDisk, "in the window no sentence proposes an option of the c
           "scores are scores q·k, and the file does not have their scale. Pass --d-k N (N is the "
           "width of a query: times 1/√N)");
     CHECK(text("s.npz", OptionsBy::controls) ==
-          "scores are scores q·k, and the file does not have their scale. In Tensors choose scale "
+          "scores are scores q·k, and the file does not have their scale. In Arrays choose scale "
           "none (they are scaled already, or not at all), scale X (multiplies the scores by X "
           "before the softmax) or d-k N (N is the width of a query: times 1/√N)");
     CHECK(text("t.npz", OptionsBy::flags)
               .ends_with(". Pass --layout tokens-first if Q [3, 4, 2] is [T, H, d]"));
     CHECK(text("t.npz", OptionsBy::controls)
-              .ends_with(". In Tensors choose layout tokens-first if Q [3, 4, 2] is [T, H, d]"));
+              .ends_with(". In Arrays choose layout tokens-first if Q [3, 4, 2] is [T, H, d]"));
     CHECK(text("l.npz", OptionsBy::controls) ==
           "logits [3, 3] is there, which trace computes from Q, K and V, and those are missing; it "
-          "holds logits. In Tensors choose role NAME=weights (or masked, scaled, scores) if the "
+          "holds logits. In Arrays choose role NAME=weights (or masked, scaled, scores) if the "
           "file has only scores or weights. Save Q, K and V too, or X with W_Q, W_K and W_V");
     Error image = bad_input("'a text' is a text", {{"image", "FILE.png"}}).value();
     CHECK(image.text() == "'a text' is a text. Pass --image FILE.png");

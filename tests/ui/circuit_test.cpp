@@ -76,7 +76,7 @@ TEST_CASE("the sweep finds the planted induction head in at most 12 actions, bes
     };
     bool clicked = false;
     for (float y = 150; y < 900 && !clicked; y += 15)
-        for (float x = 120; x < 850 && !clicked; x += 15) clicked = shown({x, y});
+        for (float x = app.left() + 8; x < 850 && !clicked; x += 15) clicked = shown({x, y});
     REQUIRE(clicked);
     app.answered();
     CHECK(app.done == before + 1);

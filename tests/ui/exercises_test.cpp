@@ -120,8 +120,11 @@ TEST_CASE("a card is clicked, or reached by Tab: its sheet; All sheets leads bac
         app.act({view::ShowSheets{true}});
         CHECK(view::build_exercises_view(app.state).choosing);
     }
-    App app("exercises", {1600.0F, 1000.0F});
-    for (int n = 0; n < 40 && !test::last<view::SetExercise>(app.ui.press(Key::enter)); ++n)
-        app.ui.press(Key::tab);
-    CHECK_FALSE(view::build_exercises_view(app.state).choosing);
+    bool reached = false;  // after the stops of the rail
+    for (int tabs = 1; tabs < 24 && !reached; ++tabs) {
+        App app("exercises", {1600.0F, 1000.0F});
+        for (int n = 0; n < tabs; ++n) app.ui.press(Key::tab);
+        reached = test::last<view::SetExercise>(app.ui.press(Key::enter)) != nullptr;
+    }
+    CHECK(reached);
 }

@@ -1,6 +1,7 @@
 #include "app/common/draw/inspector.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/figure_size.h"
+#include "app/window/rail.h"
 #include "app/workspaces/step/draw/canvas.h"
 #include "core/scores/score.h"
 #include "core/train/task_table.h"
@@ -168,9 +169,57 @@ TEST_CASE("a question about work that is not saved has the keyboard alone") {
     CHECK(last<view::SetScaling>(app.ui.press(Key::s)));
 }
 
+namespace {
+
+/// The targets of clicks on the rail, from top to bottom, without the entries at its bottom.
+std::vector<std::string> on_rail(const view::AppState& state, ImVec2 size = {1600.0F, 1000.0F}) {
+    NullUi ui(size);
+    ui.show(
+        [&](const ui::Frame& frame, view::Actions& out) { ui::draw_window(state, frame, out); });
+    ui.frames(2);
+    std::vector<std::string> all;
+    for (float y = 4.0F; y < size.y * 0.7F; y += 8.0F) {
+        const view::Actions clicked = ui.click({40.0F, y});
+        std::string to;
+        if (const auto* go = last<view::SetWorkspace>(clicked)) to = go->workspace;
+        if (last<view::ShowAllTools>(clicked) != nullptr) to = "all tools";
+        if (!to.empty() && (all.empty() || all.back() != to)) all.push_back(to);
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("the rail has sections; a newcomer sees three, and the workspaces of the open one") {
+    using Names = std::vector<std::string>;
+    view::AppState state = view::initial_state();
+    for (const ImVec2 size : {ImVec2{1600.0F, 1000.0F}, ImVec2{1280.0F, 720.0F}}) {
+        CAPTURE(size.x);
+        view::apply(state, view::SetWorkspace{"step"});
+        view::apply(state, view::ShowAllTools{false});
+        // A section goes to its first workspace.
+        CHECK(on_rail(state, size) ==
+              Names{"step", "masks", "positions", "lookup", "saturation", "model", "all tools"});
+        view::apply(state, view::ShowAllTools{true});
+        view::apply(state, view::SetWorkspace{"learn"});
+        CHECK(on_rail(state, size) == Names{"step", "saturation", "gradients", "learn", "numerics",
+                                            "model", "kinds", "verify"});
+        view::apply(state, view::ShowAllTools{false});
+        view::apply(state, view::SetWorkspace{"cost"});
+        CHECK(on_rail(state, size) ==
+              Names{"step", "saturation", "model", "verify", "cost", "all tools"});
+        view::apply(state, view::SetWorkspace{"exercises"});
+        CHECK(on_rail(state, size) == Names{"step", "saturation", "model", "all tools"});
+    }
+}
+
 TEST_CASE("a workspace that is registered stands on the rail and is drawn") {
     view::AppState state = view::initial_state();
     state.workspaces = test::workspaces_with_probe();
+    view::AppState checks = state;
+    view::apply(checks, view::SetWorkspace{"verify"});
+    const auto shown = on_rail(checks);
+    CHECK(std::ranges::count(shown, "probe") == 1);
     const ui::WorkspacePanel probe{
         test::kProbeWorkspace.key,
         [](const view::AppState&, const ui::WorkArea&, const ui::Frame&, view::Actions& out) {
@@ -187,19 +236,12 @@ TEST_CASE("a workspace that is registered stands on the rail and is drawn") {
     });
     ui.frames(2);
     CHECK(state.document().seed == 1);
-    // The items share the rail's height: the last workspace is the lowest, above theme and help.
-    std::string lowest;
-    for (float y = 20.0F; y < 860.0F; y += 20.0F) {
-        const view::Actions clicked = ui.click({40.0F, y});
-        if (const auto* go = last<view::SetWorkspace>(clicked)) lowest = go->workspace;
-    }
-    CHECK(lowest == "probe");
-    ui.frames(1);
-    CHECK(state.document().seed == 99);
-    CHECK(last<view::SetWorkspace>(ui.press(Key::digit1)));
     ui.press(Key::digit5);
     CHECK(action_of<view::SetWorkspace>(ui.press(test::kProbeWorkspace.letter)).workspace ==
           "probe");
+    ui.frames(1);
+    CHECK(state.document().seed == 99);
+    CHECK(last<view::SetWorkspace>(ui.press(Key::digit1)));
 }
 
 TEST_CASE("letters typed into the palette are words, not commands") {

@@ -155,7 +155,7 @@ TEST_CASE("a click in the large plot moves d_k, one on a picture shows its gradi
     REQUIRE(shown);
     CHECK(saturation_look(app.state).gradient == shown->value);
     app.act({view::ShowGradient{view::GradientOf::q}});
-    app.ui.click({20.0F, 880.0F});
+    app.ui.click({20.0F, 600.0F});  // of the rail, where it is empty
     CHECK(saturation_look(app.pressed(Key::down)).gradient == view::GradientOf::w_q);
     CHECK(saturation_look(app.pressed(Key::up)).gradient == view::GradientOf::q);
 }

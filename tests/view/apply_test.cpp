@@ -1,5 +1,6 @@
 #include "app/common/document/intervention_effects.h"
 #include "app/common/workspace.h"
+#include "app/window/rail.h"
 #include "app/workspaces/saturation/actions.h"
 #include "tests/view/view_test.h"
 
@@ -230,6 +231,25 @@ TEST_CASE("undo is offered once something was done") {
     };
     CHECK_FALSE(offers_undo(initial_state()));
     CHECK(offers_undo(after(initial_state(), {SetScaling{false}})));
+}
+
+TEST_CASE(
+    "a workspace with nothing to show opens its example once, if nobody has changed anything") {
+    AppState state = after(initial_state(), {SetWorkspace{"large"}});
+    REQUIRE(due_actions(state).size() == 1);
+    CHECK(due_actions(state).front().is<OpenExample>());
+    state = after(state, due_actions(state));
+    REQUIRE(state.opening != nullptr);
+    const auto* const spec = std::get_if<large::PlantedSpec>(&state.opening->what);
+    REQUIRE(spec != nullptr);
+    CHECK(spec->tokens == 16384);
+    CHECK(due_actions(state).empty());
+    state.opening.reset();
+    CHECK(due_actions(state).empty());
+    CHECK(due_actions(after(initial_state(), {SetScaling{false}, SetWorkspace{"large"}})).empty());
+    CHECK(due_actions(after(initial_state(), {StartTour{""}, SetWorkspace{"large"}})).empty());
+    CHECK(due_actions(after(initial_state(), {SetWorkspace{"generate"}})).size() == 1);
+    CHECK(due_actions(after(initial_state(), {SetWorkspace{"heads"}})).empty());
 }
 
 TEST_CASE("play steps to the last stage; the selection follows the result to the same place") {

@@ -103,12 +103,16 @@ TEST_CASE("a signed difference keeps 0, ∞ and NaN apart") {
 TEST_CASE("the opening state is the baseline until a person pins one; pins stay out of sessions") {
     AppState state = compare_state();
     CHECK(compare_look(state).pins.empty());
-    CHECK(has(build_compare_view(state).point, "Nothing differs"));
-    CHECK(build_compare_view(state).grids.size() == 3);
+    // First it is compared with the other scaling.
+    const CompareView first = build_compare_view(state);
+    CHECK(has(first.point, "16 of 16 numbers of"));
+    CHECK(has(first.point_b, "scaling off → ÷ √4"));
+    CHECK(first.grids.size() == 3);
+    CHECK(weight_at(state, 0, 0) == doctest::Approx(first.grids[1].at(0, 0).value));
     const float before = weight_at(state, 1, 2);
     const AppState changed = after(state, {SetScaling{false}});
     const CompareView view = build_compare_view(changed);
-    CHECK(has(view.point, "scaling ÷ √4 → off"));
+    CHECK(has(view.point_b, "scaling ÷ √4 → off"));
     REQUIRE(view.grids.size() == 3);
     CHECK(view.grids[0].at(1, 2).value == doctest::Approx(before));
     CHECK(view.grids[2].plus);
@@ -126,13 +130,13 @@ TEST_CASE("a pin is compared with later states") {
     const float before = weight_at(state, 1, 2);
     state = after(state, {SetScaling{false}});
     const CompareView view = build_compare_view(state);
-    CHECK(has(view.point, "scaling ÷ √4 → off"));
+    CHECK(has(view.point_b, "scaling ÷ √4 → off"));
     REQUIRE(view.grids.size() == 3);
     CHECK(view.grids[0].at(1, 2).value == doctest::Approx(before));
     CHECK(view.grids[2].at(1, 2).value == doctest::Approx(weight_at(state, 1, 2) - before));
     CHECK(weight_at(state, 1, 2) != before);
     REQUIRE(view.grids[2].sides.size() == 2);
-    CHECK(has(view.point_b, "of 16 numbers of"));
+    CHECK(has(view.point, "of 16 numbers of"));
 }
 
 TEST_CASE("every setting that changes a number is named alone; other sizes have no difference") {
@@ -153,7 +157,8 @@ TEST_CASE("every setting that changes a number is named alone; other sizes have 
     const AppState state = compare_state({PinBaseline{}, SetSentence{"one two three four five"}});
     const CompareView view = build_compare_view(state);
     CHECK(view.grids.size() == 2);
-    CHECK(has(view.point_b, "4 × 4 in the baseline and 5 × 5 now"));
+    CHECK(has(view.point, "Cannot subtract"));
+    CHECK(has(view.point, "4 × 4 in the baseline and 5 × 5 now"));
 }
 
 TEST_CASE("nine pins, flipped and unpinned; blink shows one side in the same place") {
@@ -242,7 +247,7 @@ TEST_CASE("a session keeps stage, cell, target and what is pinned") {
         CHECK(found.backend == pin.backend);
         CHECK((*found.trace)[Stage::weights] == (*pin.trace)[Stage::weights]);
     }
-    CHECK(has(build_compare_view(read).point, "temperature 1.00 → 2.00"));
+    CHECK(has(build_compare_view(read).point_b, "temperature 1.00 → 2.00"));
 
     AppState other = compare_state({PinBaseline{}});
     restore(other, read);

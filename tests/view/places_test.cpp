@@ -16,7 +16,8 @@ TEST_CASE("something is selected at the start and every stage, so the inspector 
         }
 }
 
-TEST_CASE("first looked at: the largest weight of the first query that the mask allows") {
+TEST_CASE(
+    "first looked at: the largest weight of the first query; under a causal mask, of the last") {
     const AppState state = after(initial_state(), {GoToStage{Stage::scores}});
     const auto a = sheet_of(state, Stage::weights).values;
     const Index key = state.selected->column;
@@ -26,7 +27,11 @@ TEST_CASE("first looked at: the largest weight of the first query that the mask 
     CHECK(after(state, {GoToStage{Stage::k}}).selected == CellRef{Stage::k, key, 0});
     CHECK(initial_state().selected == CellRef{Stage::x, 0, 0});
     const AppState causal = after(initial_state(), {SetCausal{true}, GoToStage{Stage::weights}});
-    CHECK(causal.selected == CellRef{Stage::weights, 0, 0});
+    REQUIRE(causal.selected);
+    const auto allowed = sheet_of(causal, Stage::weights).values;
+    CHECK(causal.selected->row == 3);
+    for (Index j = 0; j < allowed.columns; ++j)
+        CHECK(allowed(3, j) <= allowed(3, causal.selected->column));
     const AppState nan = after(
         initial_state(), {SetCell{{Stage::x, 0, 0}, std::nan("")}, GoToStage{Stage::weights}});
     CHECK(nan.selected == CellRef{Stage::weights, 0, 0});

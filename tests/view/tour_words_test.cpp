@@ -240,7 +240,8 @@ TEST_CASE("docs: the keys G of Step and Map, and the spread of initial weights")
     CHECK(one_of(list, plain(Key::g), &Command::chord).text == "Show gradients");
     CHECK(
         has(read_text_file(root / "docs/workspaces/step.md").value(), "| **G** | show gradients"));
-    CHECK(has(read_text_file(root / "docs/workspaces/map.md").value(), "| **G** | go to a cell |"));
+    CHECK(has(read_text_file(root / "docs/workspaces/long-context.md").value(),
+              "| **G** | go to a cell |"));
     const std::string train = read_text_file(root / "docs/train.md").value();
     CHECK(has(train, "Weights start as N(0, 1/rows), embedding and learned positions as N(0, 1)"));
     const auto trainer = train::Trainer::make({}).value();

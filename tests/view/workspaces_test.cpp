@@ -75,7 +75,7 @@ TEST_CASE("a key that no workspace has is refused with the keys there are") {
                                     workspace_keys(test::workspaces_with_probe()) + ".");
     CHECK(state.workspace == "step");
     const std::string keys = workspace_keys(workspaces());
-    CHECK(keys.starts_with("step, masks, lookup, saturation, "));
+    CHECK(keys.starts_with("step, masks, positions, lookup, saturation, "));
     CHECK(keys.ends_with(", verify, cost or exercises"));
     CHECK(std::ranges::count(keys, ',') == std::ssize(workspaces()) - 2);
 }

@@ -7,7 +7,7 @@ never what depends on the clipboard (Ctrl+V).
 import random
 import sys
 
-WORKSPACES = ["1 s", "1 m", "1 l", "2 s", "2 g", "2 l", "2 n", "3 h", "3 m", "3 t", "4 v", "4 c", "4 p", "5 v", "5 c", "5 e"]
+WORKSPACES = ["1 s", "1 m", "1 l", "2 s", "2 g", "2 l", "2 n", "3 h", "3 m", "3 t", "4 v", "4 c", "1 p", "5 v", "5 c", "5 e"]
 KEYS = (["Left", "Right", "Up", "Down", "Home", "End", "Prior", "Next", "space", "Return", "Escape", "Tab", "BackSpace",
          "Delete", "F1", "comma", "period", "plus", "minus"]
         + [chr(letter) for letter in range(ord("a"), ord("z") + 1)] + [str(digit) for digit in range(10)])

@@ -149,7 +149,7 @@ does() {
 
 # goes_to WORKSPACE: by the digit of its group and its letter.
 declare -A keys_of=([step]="1 s" [masks]="1 m" [lookup]="1 l" [saturation]="2 s" [gradients]="2 g" [learn]="2 l"
-    [numerics]="2 n" [heads]="3 h" [large]="3 m" [tensors]="3 t" [kinds]="4 v" [compare]="4 c" [positions]="4 p"
+    [numerics]="2 n" [heads]="3 h" [large]="3 m" [tensors]="3 t" [kinds]="4 v" [compare]="4 c" [positions]="1 p"
     [verify]="5 v" [cost]="5 c" [exercises]="5 e")
 goes_to() {
     local digit letter

@@ -136,7 +136,7 @@ bool refuse_given(AppState& state, bool temperature) {
     const bool raw = document.given.front()->stage == Stage::scores;
     if (raw && temperature) return false;
     warn(state, "{} gives {}: {}.", document.title, info(document.given.front()->stage).key,
-         raw ? "how they are scaled is chosen in Tensors (3 T)" : "they were scaled before");
+         raw ? "how they are scaled is chosen in Arrays (3 T)" : "they were scaled before");
     return true;
 }
 

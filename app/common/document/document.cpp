@@ -155,7 +155,7 @@ bool is_without_values(const Document& document) {
 
 std::string empty_text(const Document& document) {
     if (!document.no_attention.empty())
-        return fmt::format("{} gives no attention to compute. Tensors shows why (3 T).",
+        return fmt::format("{} gives no attention to compute. Arrays shows why (3 T).",
                            document.title);
     if (!document.given.empty())
         return fmt::format("{} has {} without their queries and keys. Heads shows them (3 H).",
@@ -257,7 +257,7 @@ std::string stages_lack(const Document& document) {
             has_map(document) ? ": those from QKᵀ to softmax are a map, without gradients" : "");
     if (is_without_values(document))
         return fmt::format("These are queries and keys without values: {}Heads shows {} (3 H).",
-                           has_map(document) ? "Map shows their weights (3 M), and " : "",
+                           has_map(document) ? "Long context shows their weights (3 M), and " : "",
                            has_map(document) ? "those of every head" : "their weights");
     return {};
 }

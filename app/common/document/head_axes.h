@@ -25,7 +25,7 @@ struct HeadAxesInfo {
     HeadAxes axes;
     std::string_view key;                     // "heads-first"
     std::string_view letters;                 // "bhtd", the axes as PyTorch's documents write them
-    std::string_view title;                   // in Tensors
+    std::string_view title;                   // in Arrays
     std::string_view help;                    // after the key in the option's help
     std::span<const std::string_view> forms;  // letters of Q, K, V or dO alone; empty: packed only
     std::string_view expected;                // "[T, d], [H, T, d] or [B, H, T, d]"

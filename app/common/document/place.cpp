@@ -35,11 +35,14 @@ Index best_key(const AppState& state, Index query) {
     return key;
 }
 
-/// The pair that is looked at, else the largest weight of the first query.
+/// The pair that is looked at, else the largest weight of the first query; of the last one where the first may attend to one key
+/// alone.
 large::Cell first_pair(const AppState& state) {
     const auto& pair = state.places[kind_of_place(Stage::weights)];
     if (pair && has_cell(state, at(Stage::weights, *pair))) return *pair;
-    return {0, best_key(state, 0)};
+    const bool causal = state.document().spec.mask.causal.has_value();
+    const Index query = causal ? std::max<Index>(state.document().size.tq, 1) - 1 : 0;
+    return {query, best_key(state, query)};
 }
 
 large::Cell first_place(const AppState& state, Stage stage) {

@@ -15,7 +15,7 @@ std::span<const TensorRole> tensor_roles();
 /// An option of an attention call that says what the arrays of a file are, wherever one is opened.
 struct ReadingOption {
     std::string_view key;         // as FileOrigin::options has it
-    std::string_view title = {};  // in Tensors; "": it has a control of its own there
+    std::string_view title = {};  // in Arrays; "": it has a control of its own there
     std::string_view tip = {};
     std::span<const std::string_view> values = {};  // empty: whatever is typed
     bool starts =

@@ -7,7 +7,7 @@
 
 namespace attn::view {
 
-// Where the Map workspace's camera stands: pure functions of the look. Canvas pixels are counted from
+// Where Long context's camera stands: pure functions of the look. Canvas pixels are counted from
 // its top left corner; cell j reaches from j to j + 1 in cell coordinates.
 
 /// Design units of a cell at which its number fits, and the closest that the camera comes.

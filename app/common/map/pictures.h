@@ -10,7 +10,7 @@ namespace attn::view {
 
 struct AppState;
 
-// What lies on the canvas of the Map workspace.
+// What lies on the canvas of Long context.
 
 /// The tiles of the picture that is shown, coarse first.
 std::span<const std::shared_ptr<const large::Tile>> drawn_tiles(const MapLook& look);

@@ -24,7 +24,7 @@ namespace attn::view {
 struct Document;
 struct MapLook;
 
-// Words and lists of the Map workspace that several of its parts use.
+// Words and lists of Long context that several of its parts use.
 
 /// What the generator offers.
 inline constexpr std::array<Index, 6> kPlantedSizes{4096, 16384, 65536, 131072, 262144, 1048576};

@@ -5,6 +5,8 @@
 #include "app/common/text.h"
 #include "app/common/workspace.h"
 #include "app/window/draw/panels.h"
+#include "app/window/lecture_actions.h"
+#include "app/window/rail.h"
 
 namespace attn::ui {
 namespace {
@@ -20,16 +22,16 @@ constexpr float kEdge = 20.0F;  // left of the words
 constexpr float kInset = 8.0F;  // of what is pressed
 constexpr float kHead = 56.0F;  // the program's name
 constexpr float kFoldedHead = 8.0F;
-constexpr float kTitle = 26.0F;  // a group's name
+constexpr float kIndent = 12.0F;  // of the workspaces of the open section
 constexpr float kItem = 28.0F;
-constexpr float kGroupGap = 14.0F;
-constexpr float kGroup = 42.0F;  // a group where they are folded: digit and name
+constexpr float kGroupGap = 10.0F;
+constexpr float kGroup = 42.0F;  // a section where they are folded: digit and name
 constexpr float kWithin = 22.0F;
 constexpr float kTwoLines = 28.0F;
 constexpr float kFoldedFooter = 22.0F;
 constexpr float kLastAir = 12.0F;
 
-enum class Look : std::uint8_t { title, item, group, within, bottom };
+enum class Look : std::uint8_t { section, item, group, within, bottom };
 
 /// One line of the rail.
 struct Entry {
@@ -63,29 +65,49 @@ Entry item_of(const AppState& state, const WorkspaceInfo& row, bool folded) {
             folded ? kWithin : kItem};
 }
 
+/// The sections; of the open one, its workspaces.
 std::vector<Entry> entries_of(const AppState& state, bool folded) {
     std::vector<Entry> all;
     for (std::size_t n = 0; n < std::size(view::kGroupNames); ++n) {
         const auto group = static_cast<Group>(n);
         const WorkspaceInfo* const first = first_of(state.workspaces, group);
-        if (first == nullptr) continue;
+        if (first == nullptr || !is_on_rail(state, group)) continue;
         const std::string name(view::kGroupNames[n]);
-        const bool open = open_group(state) == group;
-        all.push_back({folded ? Look::group : Look::title, "group " + name, name,
+        const bool open = open_group(state) == group && !view::shown_workspace(state).at_bottom;
+        all.push_back({folded ? Look::group : Look::section, "group " + name, name,
                        std::string(key_name(digit_of(group))), std::string(first->tip), open, false,
-                       go_to(*first), folded ? kGroup : kTitle,
+                       go_to(*first), folded ? kGroup : kItem,
                        folded || n == 0 ? 0.0F : kGroupGap});
         for (const WorkspaceInfo* row : state.workspaces)
-            if (row->group == group && (open || !folded))
+            if (row->group == group && open && !row->at_bottom)
                 all.push_back(item_of(state, *row, folded));
     }
+    const auto last = static_cast<Group>(std::size(view::kGroupNames) - 1);
+    if (!is_on_rail(state, last) || !is_on_rail(state, Group::compare))
+        all.push_back({Look::bottom, "all tools", "All tools", "",
+                       "Shows the sections Compare and Check", false, false,
+                       view::ShowAllTools{true}, folded ? kWithin : kItem, kGroupGap});
     return all;
 }
 
 std::vector<Entry> footer_of(const AppState& state, bool folded) {
     const bool dark = state.theme == ThemeName::dark;
     const float height = folded ? kFoldedFooter : kItem;
-    return {
+    std::vector<Entry> all;
+    if (!state.tours.empty())
+        all.push_back({Look::bottom, "tour", "Tour", "",
+                       "What attention is, page by page.  Keys: Shift+F1", state.tour.on, false,
+                       StartTour{""}, height});
+    for (const WorkspaceInfo* row : state.workspaces)
+        if (row->at_bottom)
+            all.push_back({Look::bottom, std::string(row->key), std::string(row->title), "",
+                           std::string(row->tip) + "  Keys: " + to_string(chord_of(*row)),
+                           state.workspace == row->key, false, go_to(*row), height});
+    const Entry rest[] = {
+        {Look::bottom, "lecture", "Lecture", "", "Screens to teach from.  PgDn shows the next one",
+         false, false, view::StartLecture{""}, height},
+        {Look::bottom, "glossary", "Glossary", "", "Explains a term.  Keys: Shift+G",
+         state.glossary.shown, false, ShowGlossary{!state.glossary.shown}, height},
         {Look::bottom, "find", "Find", "^K", "Finds commands, workspaces and terms.  Key: Ctrl+K",
          state.show_palette, false, ShowPalette{!state.show_palette}, height},
         {Look::bottom, "help", "Help", "F1", "Lists keys and commands.  Key: F1", state.show_help,
@@ -93,6 +115,8 @@ std::vector<Entry> footer_of(const AppState& state, bool folded) {
         {Look::bottom, "theme", dark ? "Light" : "Dark", "F2",
          dark ? "Light theme.  Keys: F2, T" : "Dark theme.  Keys: F2, T", false, false,
          SetTheme{dark ? ThemeName::light : ThemeName::dark}, height}};
+    all.insert(all.end(), std::begin(rest), std::end(rest));
+    return all;
 }
 
 float height_of(const std::vector<Entry>& entries) {
@@ -136,7 +160,7 @@ Touch touch(const Entry& entry, ImVec2 low, ImVec2 size, const Frame& frame) {
 }
 
 void draw_mark(const Entry& entry, ImVec2 low, ImVec2 high, const Frame& frame) {
-    if (!entry.current || entry.look == Look::bottom || entry.look == Look::title) return;
+    if (!entry.current || entry.look == Look::section) return;
     const float in = frame.px(entry.look == Look::item ? kInset : 4.0F);
     frame.painter.rect({low.x + in, low.y}, {high.x - in, high.y}, frame.theme.raised, frame.px(6));
     frame.painter.rect({low.x + in, low.y + frame.px(6)},
@@ -144,17 +168,16 @@ void draw_mark(const Entry& entry, ImVec2 low, ImVec2 high, const Frame& frame) 
 }
 
 void draw_wide(const Entry& entry, Color color, ImVec2 low, ImVec2 high, const Frame& frame) {
-    const bool title = entry.look == Look::title;
-    const view::Font& font = title           ? frame.fonts.small
-                             : entry.current ? frame.fonts.strong
-                                             : frame.fonts.body;
-    draw_text_in(frame, font, {low.x + frame.px(kEdge), low.y}, high, Align::left,
-                 title ? frame.theme.muted : color, entry.text);
+    const view::Font& font = entry.current ? frame.fonts.strong : frame.fonts.body;
+    const float left = kEdge + (entry.look == Look::item ? kIndent : 0.0F);
+    draw_text_in(frame, font, {low.x + frame.px(left), low.y}, high, Align::left, color,
+                 entry.text);
+    const bool plain = entry.look == Look::section || !entry.current;
     draw_text_in(frame, frame.fonts.digits_small, low, {high.x - frame.px(kEdge), high.y},
                  Align::right,
-                 entry.waits               ? frame.theme.accent
-                 : title || !entry.current ? frame.theme.muted
-                                           : color,
+                 entry.waits ? frame.theme.accent
+                 : plain     ? frame.theme.muted
+                             : color,
                  entry.cap);
 }
 
@@ -165,7 +188,7 @@ void draw_folded(const Entry& entry, Color color, ImVec2 low, ImVec2 high, const
     if (digit)
         draw_text_in(frame, frame.fonts.digits, {low.x, low.y + frame.px(3)}, {high.x, middle},
                      Align::center, entry.current ? frame.theme.accent : color, entry.cap);
-    std::string text = entry.look == Look::bottom ? entry.cap : entry.text;
+    std::string text = entry.text;
     if (const auto space = text.rfind(' ');
         space != text.npos && frame.text_width(font, text) > high.x - low.x - frame.px(8))
         text.resize(text.find(' '));  // "Whole" of "Whole model"
@@ -182,9 +205,7 @@ float draw_entries(const std::vector<Entry>& entries, float top, float scale, bo
         const ImVec2 low{origin.x, std::round(top)};
         const ImVec2 high{origin.x + width, std::round(top + entry.height * scale)};
         top += entry.height * scale;
-        Touch touched{false, frame.theme.muted};
-        if (entry.look != Look::title)
-            touched = touch(entry, low, {width, std::max(1.0F, high.y - low.y)}, frame);
+        const Touch touched = touch(entry, low, {width, std::max(1.0F, high.y - low.y)}, frame);
         draw_mark(entry, low, high, frame);
         (folded ? draw_folded : draw_wide)(entry, touched.color, low, high, frame);
         if (touched.pressed) out.push_back(entry.action);

@@ -89,7 +89,7 @@ void draw_handle(const AppState& state, const Regions& r, const Frame& frame, Ac
         pressed_by_key(frame, {low.x + inset, low.y + inset}, {high.x - inset, high.y - inset});
     tooltip(frame, shown ? "Hide the inspector" : "Show the inspector", "Key: I");
     fill(r.strip, hovered ? theme.raised : theme.surface, frame);
-    hairline(low, {low.x, high.y}, frame);
+    if (!shown) hairline(low, {low.x, high.y}, frame);
     const float arm = frame.px(4) * (shown ? 1.0F : -1.0F);
     const ImVec2 tip{(low.x + high.x + arm) / 2, (low.y + high.y) / 2};
     const Point mark[] = {

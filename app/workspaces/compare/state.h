@@ -40,10 +40,12 @@ struct CompareLook {
     // of the moment: in no session and no journal
     std::optional<large::Cell> hovered;
     std::optional<ComparePin> opening;  // the first state in Compare: the baseline without pins
+    std::optional<ComparePin> other_scaling;  // until that changes: it with scaling switched
 
     /// The baseline; nullptr: nothing is open.
     const ComparePin* shown_pin() const {
         if (!pins.empty()) return &pins[baseline];
+        if (other_scaling) return &*other_scaling;
         return opening ? &*opening : nullptr;
     }
 };

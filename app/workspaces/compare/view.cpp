@@ -234,7 +234,7 @@ ComparedStage compared_stage(const AppState& state, const AppState& pinned) {
                         none(stage.a) ? "The baseline" : "The current state", name);
     else if (stage.a.rows != stage.b.rows || stage.a.columns != stage.b.columns)
         stage.missing_data =
-            fmt::format("No difference: {} is {} in the baseline and {} now.", name,
+            fmt::format("Cannot subtract: {} is {} in the baseline and {} now.", name,
                         size(stage.a.rows, stage.a.columns), size(stage.b.rows, stage.b.columns));
     return stage;
 }
@@ -271,8 +271,10 @@ CompareView build_compare_view(const AppState& state) {
     const ComparePin& pin = *shown;
     const AppState pinned = pinned_state(state, pin);
     const ComparedStage stage = compared_stage(state, pinned);
-    view.point = differing_text(differences(state, pin));
-    view.point_b = amount_text(state, stage);
+    const auto differs = differences(state, pin);
+    view.point = amount_text(state, stage);
+    view.point_b = differing_text(differs);
+    if (differs.empty()) std::swap(view.point, view.point_b);
     const auto add = [&](GridView grid) {
         if (grid.rows > 0 && grid.columns > 0) view.grids.push_back(std::move(grid));
     };

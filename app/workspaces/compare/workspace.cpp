@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/assets.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
@@ -107,11 +108,47 @@ std::optional<Action> escape_compare(const AppState& state) {
     return std::nullopt;
 }
 
-/// Without pins the first state that is shown is the baseline.
+/// Bit for bit; a file that is read again may have other numbers.
+bool has_same_weights(const Trace* a, const Trace* b) {
+    if (a == b) return true;
+    if (a == nullptr || b == nullptr) return false;
+    const Tensor &first = (*a)[Stage::weights], &second = (*b)[Stage::weights];
+    return first.shape() == second.shape() &&
+           std::memcmp(first.values().data(), second.values().data(),
+                       first.values().size_bytes()) == 0;
+}
+
+/// The same with scaling switched; nullopt: it takes long, or that changes nothing.
+std::optional<ComparePin> with_other_scaling(const AppState& state) {
+    constexpr Index kMostTokens = 64;
+    const Dimensions& size = state.document().size;
+    if (!comes_with_program(state.document()) || std::max(size.tq, size.tk) > kMostTokens)
+        return std::nullopt;
+    AppState other = state;
+    other.workspace = "step";
+    apply(other, SetScaling{state.document().spec.scale == ScaleKind::none});
+    if (has_same_weights(other.trace.get(), state.trace.get())) return std::nullopt;
+    return pin_of(other);
+}
+
+/// Without pins the first state that is shown is the baseline, once something differs from it; another document is a first
+/// state again.
 void follow_compare(AppState& state) {
     CompareLook& look = compare_look(state);
     const bool shown = state.workspace == "compare" && compare_missing_data(state).empty();
-    if (shown && look.pins.empty() && !look.opening) look.opening = pin_of(state);
+    if (!shown || !look.pins.empty()) return;
+    const bool same_place =
+        look.opening && look.opening->batch == state.batch && look.opening->head == state.head;
+    if (same_place && look.opening->document == state.shared_document()) return;
+    const auto is_of = [](const Dimensions& size, const Dimensions& before) {
+        return size.tq == before.tq && size.tk == before.tk;
+    };
+    look.other_scaling.reset();
+    if (look.opening && !state.history[state.now].opens &&
+        is_of(state.document().size, look.opening->document->size))
+        return;
+    look.opening = pin_of(state);
+    look.other_scaling = with_other_scaling(state);
 }
 
 void clear_compare(AppState& state) {
@@ -174,16 +211,6 @@ void report_no_pin(AppState& state, Index pin) {
     // Counted from 1 on screen; a journal may hold any number.
     const auto number = static_cast<double>(pin) + 1.0;
     warn(state, "There is no pin {:.0f}: there are {}.", number, count);
-}
-
-/// Bit for bit; a file that is read again may have other numbers.
-bool has_same_weights(const Trace* a, const Trace* b) {
-    if (a == b) return true;
-    if (a == nullptr || b == nullptr) return false;
-    const Tensor &first = (*a)[Stage::weights], &second = (*b)[Stage::weights];
-    return first.shape() == second.shape() &&
-           std::memcmp(first.values().data(), second.values().data(),
-                       first.values().size_bytes()) == 0;
 }
 
 /// By value, so that a replayed journal makes the same pins.
@@ -341,7 +368,7 @@ extern const WorkspaceInfo kCompareWorkspace{
     .key = "compare",
     .title = "Compare",
     .tip = "Compares a pinned baseline with the current state: what differs, and by how much.",
-    .group = Group::variants,
+    .group = Group::compare,
     .letter = Key::c,
     .shows_document = true,
     .actions = CompareActions::kTypes,

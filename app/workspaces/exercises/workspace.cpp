@@ -124,6 +124,7 @@ extern const WorkspaceInfo kExercisesWorkspace{
     .tip = "Sheets to compute by hand, with numbers from a seed, hints, checks and solutions.",
     .group = Group::check,
     .letter = Key::e,
+    .at_bottom = true,
     .actions = ExercisesActions::kTypes,
     .values = kValues,
     .enter =

@@ -77,7 +77,7 @@ using GenerateActions =
 template <ListedIn<GenerateActions> A>
 inline constexpr Meta kMetaOf<A> = GenerateActions::kMeta<A>;
 
-/// nullopt while Generate is not shown, or what it shows is there.
+/// nullopt while Next token is not shown, or what it shows is there.
 std::optional<GenerateText> requested_generation(const AppState& state);
 /// The same of the step that is looked at, while no tokens are generated one after the other.
 std::optional<BranchesRequest> requested_branches(const AppState& state);

@@ -20,7 +20,7 @@ inline constexpr double kLeastSamplingTemperature = 0.01, kMostSamplingTemperatu
                         kLeastTopP = 0.001;
 inline constexpr Index kMostTopK = 1000, kMostTaken = 512;
 
-/// How the Generate workspace chooses, and what was taken so far; undone with the document.
+/// How Next token chooses, and what was taken so far; undone with the document.
 struct GenerateControls {
     bool greedy = false;
     double temperature = 0.8;
@@ -75,7 +75,7 @@ inline void describe(Visitor& visit, GenerateControls& controls) {
         if (token < 0) return visit.complain(": a token has a number from 0 on");
 }
 
-/// What the Generate workspace looks at. Not undone.
+/// What Next token looks at. Not undone.
 struct GenerateLook {
     std::optional<Index> step;   // nullopt: the newest, whose token is still to be taken
     std::optional<Index> token;  // the one that is explained; nullopt: the taken one, or the next

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "app/common/assets.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
@@ -37,7 +38,7 @@ ExplainToken explained_beside(const AppState& state, Index by) {
 }
 
 void add_generate_commands(std::vector<Command>& list, const AppState& state) {
-    const CommandAdder add{list, "Generate"};
+    const CommandAdder add{list, "Next token"};
     const GenerateControls& now = generate_controls(state);
     const std::string missing_data = cannot_generate(state) ? why_not_generated(state) : "";
     const bool writes = !cannot_generate(state);
@@ -70,6 +71,14 @@ void add_generate_commands(std::vector<Command>& list, const AppState& state) {
 void enter_generate(AppState& state) {
     if (cannot_generate(state)) return show_muted(state, missing_model_text(state));
     show_message(state, "→ takes the next token, Space generates, ← goes back.");
+}
+
+/// The trained model of stories, where what is open predicts nothing.
+Actions generate_example(const AppState& state) {
+    if (!cannot_generate(state) || !comes_with_program(state.document()) ||
+        writes_when_shown(state.document()) || built_in_model("stories").empty())
+        return {};
+    return {OpenFile{"stories"}};
 }
 
 std::optional<Action> escape_generate(const AppState& state) {
@@ -291,11 +300,12 @@ Action run(const GenerateText& request, const Opener& open, const RunControl& co
 
 extern const WorkspaceInfo kGenerateWorkspace{
     .key = "generate",
-    .title = "Generate",
+    .also = "next-token",
+    .title = "Next token",
     .tip =
         "Watch a language model generate text: the next-token probabilities, temperature, top-k, "
         "top-p, and the row of weights of each token.",
-    .group = Group::models,
+    .group = Group::model,
     .letter = Key::g,
     .actions = GenerateActions::kTypes,
     .values = kValues,
@@ -312,6 +322,7 @@ extern const WorkspaceInfo kGenerateWorkspace{
     .follow = follow_generate,
     .tick = tick_generate,
     .due = due_in_generate,
+    .example = generate_example,
     .reasons = generate_reasons,
     .has_side = [](const AppState&) { return true; },
     .inspector = generate_inspector,

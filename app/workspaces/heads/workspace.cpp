@@ -344,7 +344,7 @@ std::string heads_missing_data(const AppState& state) {
     const std::string fault = heads_fault(document);
     if (fault.empty()) return fault;
     if (!document.given.empty()) return fault + ".";
-    return fault + (is_without_values(document) ? ": Map shows one head (3 M)."
+    return fault + (is_without_values(document) ? ": Long context shows one head (3 M)."
                                                 : ": Step shows one layer (1 S).");
 }
 
@@ -387,7 +387,7 @@ extern const WorkspaceInfo kHeadsWorkspace{
     .key = "heads",
     .title = "Heads",
     .tip = "All heads of all layers, with measures, labels and side-by-side comparison.",
-    .group = Group::models,
+    .group = Group::model,
     .letter = Key::h,
     .shows_document = true,
     .actions = HeadsActions::kTypes,

@@ -115,13 +115,13 @@ std::string kinds_missing_data(const AppState& state) {
     const Dimensions& size = document.size;
     if (is_empty(document)) return empty_text(document);
     if (!document.inputs->projects() && document.inputs->v.empty())
-        return "These are queries and keys without values: Map shows their weights (3 M).";
+        return "These are queries and keys without values: Long context shows their weights (3 M).";
     if (size.tq > kMostKindsPairs / std::max<Index>(size.tk, 1))
         return fmt::format(
             "{} × {} pairs with every stage of two kinds need {} of memory{}.", grouped(size.tq),
             grouped(size.tk),
             bytes_text(kBytesOfPair * static_cast<double>(size.tq) * static_cast<double>(size.tk)),
-            has_map(document) ? ": Map shows the weights (3 M)" : "");
+            has_map(document) ? ": Long context shows the weights (3 M)" : "");
     return {};
 }
 
@@ -161,7 +161,7 @@ extern const WorkspaceInfo kKindsWorkspace{
     .also = "variants",
     .title = "Variants",
     .tip = "Two kinds of attention on the same tokens: what changes, and what it costs.",
-    .group = Group::variants,
+    .group = Group::compare,
     .letter = Key::v,
     .shows_document = true,
     .actions = KindsActions::kTypes,

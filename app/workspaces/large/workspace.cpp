@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "app/common/actions.h"
+#include "app/common/assets.h"
 #include "app/common/describe_json.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
@@ -21,6 +22,7 @@ namespace attn::view {
 namespace {
 
 constexpr double kPanStep = 0.25;  // of the canvas
+constexpr Index kLeastMapped = 256, kExampleTokens = 16384;
 
 void add_moves(const CommandAdder& add, const AppState& state) {
     const MapLook& look = map_look(state);
@@ -95,7 +97,7 @@ void enter_large(AppState& state) {
 
 void add_large_commands(std::vector<Command>& list, const AppState& state) {
     const MapLook& look = map_look(state);
-    const CommandAdder add{list, "Map"};
+    const CommandAdder add{list, "Long context"};
     add_moves(add, state);
     add_color_commands(add, look, Key::c, Key::l);
     add(shows_scores(look) ? std::string("Show the weights")
@@ -110,6 +112,15 @@ void add_large_commands(std::vector<Command>& list, const AppState& state) {
         spec.tokens = tokens;
         add(fmt::format("Generate {} tokens", grouped(tokens)), Key::none, OpenPlanted{spec});
     }
+}
+
+/// A generated matrix in place of a few words.
+Actions large_example(const AppState& state) {
+    const Document& document = state.document();
+    if (!comes_with_program(document) || document.size.tk >= kLeastMapped) return {};
+    large::PlantedSpec spec = large_look(state).draft;
+    spec.tokens = kExampleTokens;
+    return {SetTopCells{{.skip_first_key = true, .one_per_query = true}}, OpenPlanted{spec}};
 }
 
 bool has_large_side(const AppState& state) {
@@ -199,9 +210,9 @@ void carry_out(AppState& state, const DraftPlanted& action) {
 extern const WorkspaceInfo kLargeWorkspace{
     .key = "large",
     .also = "map",
-    .title = "Map",
+    .title = "Long context",
     .tip = "A map of all the weights of a matrix of any size.",
-    .group = Group::models,
+    .group = Group::model,
     .letter = Key::m,
     .shows_document = true,
     .shows_first = true,
@@ -219,6 +230,7 @@ extern const WorkspaceInfo kLargeWorkspace{
     .tick = tick_map,
     .still = still_map,
     .moved = drag_large,
+    .example = large_example,
     .reasons = large_reasons,
     .has_side = has_large_side,
     .inspector = map_inspector,

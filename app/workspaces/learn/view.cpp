@@ -104,9 +104,9 @@ void add_learn_maps(const AppState& state, LearnView& view) {
         const LearnSide& side = series.sides[run];
         if (!side.probe) continue;
         if (std::ssize(side.probe->example.tokens) > kMostLearnTokens) {
-            view.map_text =
-                fmt::format("Maps of {} tokens are not drawn here: open the step in Heads or Map.",
-                            side.probe->example.tokens.size());
+            view.map_text = fmt::format(
+                "Maps of {} tokens are not drawn here: open the step in Heads or Long context.",
+                side.probe->example.tokens.size());
             continue;
         }
         if (view.by_head) {

@@ -274,7 +274,7 @@ extern const WorkspaceInfo kLookupWorkspace{
     .key = "lookup",
     .title = "Lookup",
     .tip = "Attention as a soft dictionary: drag a query, see keys interfere, shuffle tokens.",
-    .group = Group::compute,
+    .group = Group::attention,
     .letter = Key::l,
     .shows_document = false,
     .actions = LookupActions::kTypes,

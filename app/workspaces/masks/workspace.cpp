@@ -262,7 +262,7 @@ std::string masks_missing_data(const AppState& state) {
     if (size.tq <= kMostStagedPairs / std::max<Index>(size.tk, 1)) return {};
     return fmt::format("{} × {} pairs are too many for a mask in memory{}.", grouped(size.tq),
                        grouped(size.tk),
-                       has_map(document) ? ": Map shows their weights (3 M)" : "");
+                       has_map(document) ? ": Long context shows their weights (3 M)" : "");
 }
 
 void describe(Visitor& visit, MasksLook& look) {
@@ -350,7 +350,7 @@ extern const WorkspaceInfo kMasksWorkspace{
     .key = "masks",
     .title = "Masks",
     .tip = "Which pairs may attend: rules, paint, and the results of other conventions.",
-    .group = Group::compute,
+    .group = Group::attention,
     .letter = Key::m,
     .shows_document = true,
     .actions = MasksActions::kTypes,

@@ -298,7 +298,7 @@ extern const WorkspaceInfo kModelWorkspace{
     .tip =
         "A whole transformer over its text: tokens, layers, attention, MLPs and the answer, "
         "with every number's arithmetic.",
-    .group = Group::models,
+    .group = Group::model,
     .letter = Key::w,
     .shows_document = true,
     .actions = ModelActions::kTypes,

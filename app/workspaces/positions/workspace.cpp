@@ -88,8 +88,9 @@ extern const WorkspaceInfo kPositionsWorkspace{
     .title = "Positions",
     .tip =
         "The effect of sinusoidal, learned, RoPE and ALiBi positions on q · k over the distance.",
-    .group = Group::variants,
+    .group = Group::attention,
     .letter = Key::p,
+    .former = {Key::p, false, false, Key::digit4},
     .actions = PositionsActions::kTypes,
     .values = kValues,
     .enter =

@@ -401,7 +401,7 @@ extern const WorkspaceInfo kStepWorkspace{
     .key = "step",
     .title = "Step",
     .tip = "Step through the stages of attention, every number explained.",
-    .group = Group::compute,
+    .group = Group::attention,
     .letter = Key::s,
     .shows_document = true,
     .shows_first = true,

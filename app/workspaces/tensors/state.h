@@ -36,7 +36,7 @@ template <>
 inline constexpr std::string_view kNamesOf<TensorColumn>[] = {
     "order", "name", "dtype", "shape", "bytes", "low", "mean", "high", "nans", "infs", "role"};
 
-/// What the Tensors workspace looks at. Not undone.
+/// What Arrays looks at. Not undone.
 struct TensorsLook {
     std::string filter;  // names that have these letters
     TensorColumn sort = TensorColumn::order;

@@ -63,7 +63,7 @@ void enter_tensors(AppState& state) {
 }
 
 void add_tensors_commands(std::vector<Command>& list, const AppState& state) {
-    const CommandAdder add{list, "Tensors"};
+    const CommandAdder add{list, "Arrays"};
     const bool any = !tensor_rows(state).empty();
     add("Select the next array", Key::down, neighbour(state, 1), any);
     add("Select the previous array", Key::up, neighbour(state, -1), any);
@@ -90,7 +90,7 @@ void add_tensors_commands(std::vector<Command>& list, const AppState& state) {
     add("Open the file with the chosen roles, axes and options", plain(Key::enter), ReadTensors{},
         file);
     add_document_commands(list, state);
-    add_presets(list, state, "Tensors");
+    add_presets(list, state, "Arrays");
 }
 
 std::optional<Action> escape_tensors(const AppState& state) {
@@ -391,9 +391,10 @@ Action run(const TensorsRequest& request, const RunControl& control) {
 
 extern const WorkspaceInfo kTensorsWorkspace{
     .key = "tensors",
-    .title = "Tensors",
+    .also = "arrays",
+    .title = "Arrays",
     .tip = "Every array of the open document: shape, numbers, and role.",
-    .group = Group::models,
+    .group = Group::model,
     .letter = Key::t,
     .shows_document = true,
     .actions = TensorsActions::kTypes,

@@ -373,7 +373,7 @@ constexpr Claim kClaims[] = {
     {"l: {}; {} of {} terms did not change l", check_absorbed},
     {"l, up to key {}: {} + {} = {} ← the sum does not change", check_still},
     {"{} has no {}: it is not computed or not stored", check_not_there},
-    {"No difference: {} is {} in the baseline and {} now", check_other_size},
+    {"Cannot subtract: {} is {} in the baseline and {} now", check_other_size},
     {"{}iffers: {}", check_differs},
 };
 

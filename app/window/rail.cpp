@@ -1,0 +1,29 @@
+#include "app/window/rail.h"
+
+#include <algorithm>
+
+#include "app/common/state.h"
+#include "app/window/lecture.h"
+
+namespace attn::view {
+
+bool is_on_rail(const AppState& state, Group group) {
+    const WorkspaceInfo& shown = shown_workspace(state);
+    return group < Group::compare || rail_look(state).all_tools ||
+           (shown.group == group && !shown.at_bottom);
+}
+
+bool is_example_due(const AppState& state) {
+    const bool guided = state.tour.on || lecture_look(state).on || state.presenter;
+    const bool changed = state.now > 0 && !state.history[state.now].opens;
+    return !guided && !changed && !state.opening &&
+           std::ranges::count(rail_look(state).examples, state.workspace) == 0 &&
+           !shown_workspace(state).example(state).empty();
+}
+
+void carry_out(AppState& state, const OpenExample&) {
+    rail_look(state).examples.emplace_back(state.workspace);
+    for (const Action& action : shown_workspace(state).example(state)) action.carry_out(state);
+}
+
+}  // namespace attn::view
