@@ -217,3 +217,32 @@ TEST_CASE("a cell gone to before there is a window is readable at the window's s
     CHECK(cells_per_pixel(map_look(zoomed)) ==
           doctest::Approx(cells_per_pixel(map_look(gone)) * 2.0 / 1.5));
 }
+
+TEST_CASE("with a clock the camera flies to a cell and ends where it goes to at once without one") {
+    const AppState still = after(planted_state(), {GoToNeedle{}});
+    const MapCamera end = shown_camera(map_look(still));
+    AppState state = after(planted_state(), {Tick{0.0}});
+    const MapCamera start = shown_camera(map_look(state));
+    state = after(state, {GoToNeedle{}});
+    CHECK(shown_camera(map_look(state)) == start);
+    double scale = start.cells_per_unit;
+    const large::Cell needle = *state.document().landmarks->needle;
+    int frames = 0;
+    for (; map_look(state).flight && frames < 1000; ++frames) {
+        const MapLook& look = map_look(state);
+        CHECK(shown_camera(look).cells_per_unit <= scale + 1e-9);
+        scale = shown_camera(look).cells_per_unit;
+        const MapCanvas canvas = canvas_of(look);
+        const double x = x_of(look, static_cast<double>(needle.column) + 0.5);
+        const double y = y_of(look, static_cast<double>(needle.row) + 0.5);
+        CHECK((x >= 0.0 && x <= canvas.width && y >= 0.0 && y <= canvas.height));
+        view::apply(state, Tick{0.05});
+    }
+    CHECK(frames == 100);
+    CHECK(shown_camera(map_look(state)) == end);
+    // A hand on the map ends it, and so does reduced motion.
+    state = after(planted_state(), {Tick{0.0}, GoToNeedle{}, Tick{1.0}, FitMap{}});
+    CHECK_FALSE(map_look(state).flight);
+    state = after(planted_state(), {Tick{0.0}, SetReducedMotion{true}, GoToNeedle{}});
+    CHECK(shown_camera(map_look(state)) == end);
+}

@@ -161,6 +161,13 @@ TEST_CASE("a settled view is covered by tiles, and exact; what is kept is said w
     CHECK(view.quality == "exact");
     CHECK_FALSE(view.sampled);
     CHECK(has(view.title, "1,024 × 1,024, d_k 64, generated, seed 1"));
+    REQUIRE_FALSE(view.top.empty());
+    const bool alone = view.top.size() == 1 || view.top[1].weight != view.top[0].weight;
+    CHECK(view.point.empty() == !alone);
+    const LargeView keys_apart =
+        build_large_view(idle_state(after(state, {SetTopCells{{true, true}}})));
+    CHECK(has(keys_apart.point, "The largest weight in view without key 0 is " +
+                                    keys_apart.top[0].weight + ": " + keys_apart.top[0].text));
     REQUIRE_FALSE(view.pictures.empty());
     std::set<std::uint64_t> keys;
     for (const MapPicture& picture : view.pictures) {

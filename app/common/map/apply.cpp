@@ -15,6 +15,7 @@ namespace attn::view {
 namespace {
 
 constexpr double kMovingSeconds = 0.25;  // after the last step of a pan or zoom
+constexpr double kFlightSeconds = 1.2, kNeedleSeconds = 5.0;
 
 std::string size_text(const MapLook& look) {
     return fmt::format("{} × {}", grouped(look.size.rows), grouped(look.size.columns));
@@ -27,8 +28,11 @@ bool refuse_outside(AppState& state, large::Cell cell) {
     return true;
 }
 
-void go_to(AppState& state, large::Cell cell) {
+void go_to(AppState& state, large::Cell cell, double seconds) {
     MapLook& look = map_look(state);
+    const MapCamera from = shown_camera(look);
+    look.flight.reset();
+    if (look.ticks && !state.reduced_motion) look.flight = MapFlight{from, seconds, seconds};
     look.go_to_open = false;
     look.go_to_draft.clear();
     look.selected = cell;
@@ -74,8 +78,8 @@ void show_form(AppState& state, MapForm form) {
 void clear_map(AppState& state) {
     MapLook fresh;
     const auto keep = [&](auto... members) { ((fresh.*members = map_look(state).*members), ...); };
-    keep(&MapLook::form, &MapLook::own_shown, &MapLook::colors, &MapLook::picture, &MapLook::top,
-         &MapLook::canvas, &MapLook::inputs, &MapLook::machine);
+    keep(&MapLook::form, &MapLook::own_shown, &MapLook::ticks, &MapLook::colors, &MapLook::picture,
+         &MapLook::top, &MapLook::canvas, &MapLook::inputs, &MapLook::machine);
     map_look(state) = std::move(fresh);
 }
 
@@ -86,13 +90,19 @@ void keep_machine(AppState& state, const AppState& was) {
 }
 
 void tick_map(AppState& state, double seconds) {
-    double& moving = map_look(state).moving_s;
-    moving = std::max(0.0, moving - seconds);
+    MapLook& look = map_look(state);
+    look.ticks = true;
+    look.moving_s = std::max(0.0, look.moving_s - seconds);
+    if (!look.flight) return;
+    look.moving_s = kMovingSeconds;
+    look.flight->left_s -= seconds;
+    if (look.flight->left_s <= 0.0 || state.reduced_motion) look.flight.reset();
 }
 
 void still_map(AppState& state) {
     MapLook& look = map_look(state);
     look.moving_s = 0.0;
+    look.flight.reset();
     if (!look.snapshot) return;
     large::MapSnapshot timeless = *look.snapshot;
     timeless.pass.seconds = timeless.pass.gflops = timeless.preview.seconds = 0.0;
@@ -143,12 +153,14 @@ void carry_out(AppState& state, const SetMapCamera& action) {
     const bool valid = std::isfinite(camera.row) && std::isfinite(camera.column) &&
                        std::isfinite(camera.cells_per_unit) && camera.cells_per_unit > 0.0;
     if (!valid) return;
+    map_look(state).flight.reset();
     map_look(state).camera = camera;
     map_look(state).fitted = false;
     map_look(state).moving_s = kMovingSeconds;
 }
 
 void carry_out(AppState& state, const FitMap&) {
+    map_look(state).flight.reset();
     map_look(state).fitted = true;
     map_look(state).moving_s = kMovingSeconds;
 }
@@ -163,13 +175,13 @@ void carry_out(AppState& state, const DraftGoTo& action) {
 }
 
 void carry_out(AppState& state, const GoToCell& action) {
-    if (!refuse_outside(state, action.cell)) go_to(state, action.cell);
+    if (!refuse_outside(state, action.cell)) go_to(state, action.cell, kFlightSeconds);
 }
 
 void carry_out(AppState& state, const GoToNeedle&) {
     const auto& landmarks = state.document().landmarks;
     if (!landmarks || !landmarks->needle) return warn(state, no_needle_text(state.document()));
-    go_to(state, *landmarks->needle);
+    go_to(state, *landmarks->needle, kNeedleSeconds);
 }
 
 void carry_out(AppState& state, const SelectMapCell& action) {

@@ -43,6 +43,21 @@ std::optional<Index> whole_number(std::string text) {
     return number;
 }
 
+/// The scale changes evenly in its logarithm, and the middle as the scale does, so that the target stays in view.
+MapCamera flown(const MapFlight& flight, const MapCamera& target) {
+    const double part = std::clamp(1.0 - flight.left_s / flight.seconds, 0.0, 1.0);
+    const double eased = part * part * (3.0 - 2.0 * part);
+    const MapCamera& from = flight.from;
+    const double ratio = target.cells_per_unit / from.cells_per_unit;
+    const double scale = from.cells_per_unit * std::pow(ratio, eased);
+    const double rest =
+        std::abs(ratio - 1.0) < 1e-9
+            ? 1.0 - eased
+            : (scale - target.cells_per_unit) / (from.cells_per_unit - target.cells_per_unit);
+    return {target.row + rest * (from.row - target.row),
+            target.column + rest * (from.column - target.column), scale};
+}
+
 }  // namespace
 
 MapSize map_size(const MapLook& look) { return look.size; }
@@ -52,7 +67,8 @@ MapCanvas canvas_of(const MapLook& look) {
 }
 
 MapCamera shown_camera(const MapLook& look) {
-    return look.fitted ? fitted_camera(look) : clamped(look, look.camera);
+    const MapCamera target = look.fitted ? fitted_camera(look) : clamped(look, look.camera);
+    return look.flight ? clamped(look, flown(*look.flight, target)) : target;
 }
 
 double cells_per_pixel(const MapLook& look) {

@@ -69,6 +69,12 @@ void describe(Visitor& visit, large::TopChoice& top);
 void describe(Visitor& visit, MapCamera& camera);
 void describe(Visitor& visit, MapColors& colors);
 
+/// A movement of the camera from where it was to MapLook::camera.
+struct MapFlight {
+    MapCamera from;
+    double seconds = 1.0, left_s = 1.0;
+};
+
 /// What was measured of this machine, for a roofline: all threads; 0: not yet.
 struct MapMachine {
     bool probes = false;  // it is to be measured before the first map
@@ -98,6 +104,8 @@ struct MapLook {
     bool own_shown = false;       // a workspace shows it under `own`
     MapCanvas canvas;
     double moving_s = 0.0;  // > 0: the person pans or zooms; counts down with Tick
+    bool ticks = false;     // there is a clock: what moves may take time
+    std::optional<MapFlight> flight;
     std::optional<large::Cell> hovered;
 
     // from jobs

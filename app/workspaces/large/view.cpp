@@ -117,6 +117,19 @@ void add_top(LargeView& view, const AppState& state) {
                                   : ": every weight is 0";
 }
 
+/// "The largest weight in view without key 0 is 0.9012: query 15,301 → key 83, the needle."
+std::string point_of(const LargeView& view, const AppState& state) {
+    const MapLook& look = map_look(state);
+    if (view.top.empty() || !look.snapshot->complete || is_estimated(look)) return {};
+    const StrongCell& first = view.top.front();
+    if (view.top.size() > 1 && view.top[1].weight == first.weight) return {};
+    const auto& landmarks = state.document().landmarks;
+    const bool needle = landmarks && landmarks->needle && *landmarks->needle == first.cell;
+    return fmt::format("The largest weight in view{} is {}: {}{}.",
+                       look.top.skip_first_key ? " without key 0" : "", first.weight, first.text,
+                       needle ? ", the needle" : "");
+}
+
 void add_not_finite(LargeView& view, const MapLook& look) {
     if (!look.snapshot || !look.input) return;
     const large::NotFinite& found = look.snapshot->not_finite;
@@ -230,6 +243,7 @@ LargeView build_large_view(const AppState& state) {
     add_picture(view, state);
     add_not_finite(view, look);
     add_top(view, state);
+    view.point = point_of(view, state);
     add_found(view, state);
     if (!look.input) return view;
     view.roofline = roofline_view(look);

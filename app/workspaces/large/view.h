@@ -61,6 +61,7 @@ struct LargeView : MapView {
     std::string go_to_draft;
     std::string go_to_fault;           // what is wrong with the draft; "" while it is well
     std::optional<large::Cell> go_to;  // where the draft leads
+    std::string point;  // the largest weight in view; "" if unknown or if two are as large
     std::vector<StrongCell> top;
     std::string top_title;  // "strongest cells in view", and why there are none
     std::vector<StrongCell> found;

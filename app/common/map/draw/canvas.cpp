@@ -184,6 +184,7 @@ void draw_mark(const Canvas& canvas, const MapMark& mark) {
     };
     ring(frame.theme.background, frame.px(4));
     ring(frame.theme.accent, frame.px(1.5F));
+    if (frame.is_canvas_alone()) return;  // a figure's caption names it
     const Font& font = frame.fonts.small;
     draw_plate(canvas, {middle.x + radius + frame.px(4), middle.y - radius - font.px}, font,
                mark.label);

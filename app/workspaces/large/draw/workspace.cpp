@@ -20,10 +20,10 @@ struct Layout {
     Area row_profile, column_profile, captions, legend;
 };
 
-/// `widest`: of the canvas.
-Layout lay_out(const Frame& frame, const Area& space, float widest) {
+/// `widest`, `highest`: of the canvas.
+Layout lay_out(const Frame& frame, const Area& space, float widest, float highest) {
     const bool spacious = space.height() >= frame.px(kSpacious);
-    const bool beside = is_lower_than(kLowestWindow, frame);
+    const bool beside = is_lower_than(kLowestWindow, frame) && space.width() > space.height();
     const float across = frame.px(kProfile);  // holds a ruler's title too
     const float profile = frame.px(spacious ? kProfile : kLowProfile);
     const float captions = spacious ? frame.px(kTitleRow) : 0.0F;  // their tooltips say the same
@@ -35,6 +35,7 @@ Layout lay_out(const Frame& frame, const Area& space, float widest) {
                 {space.high.x - across - right, space.high.y - profile - captions - below}});
     auto& [low, high] = map.canvas;
     high.x = map.columns.high.x = std::min(high.x, low.x + widest);
+    high.y = map.rows.high.y = std::min(high.y, low.y + highest);
     map.beyond = across;
     const float bottom = high.y + profile, end = high.x + across;
     const Area under{{low.x, bottom + captions}, {space.high.x, bottom + captions + below}};
@@ -55,11 +56,15 @@ float matrix_width(const MapLook& look, const Area& canvas) {
 
 /// As wide as a matrix of few keys, which is seen whole: more would stay empty, between it and its labels.
 Layout filled_layout(const MapLook& look, const Area& space, const Frame& frame) {
-    const Layout at = lay_out(frame, space, space.width());
-    if (look.size.columns > kFewKeys) return at;
+    const Layout at = lay_out(frame, space, space.width(), space.height());
     const Area& canvas = at.map.canvas;
+    const float highest =  // a figure has no more than the matrix
+        frame.is_canvas_alone()
+            ? std::round(canvas.width() * canvas.height() / matrix_width(look, canvas))
+            : space.height();
+    if (look.size.columns > kFewKeys) return lay_out(frame, space, space.width(), highest);
     const float least = std::max(kLeastAspect * canvas.height(), frame.px(kLeastCells));
-    return lay_out(frame, space, std::round(std::max(matrix_width(look, canvas), least)));
+    return lay_out(frame, space, std::round(std::max(matrix_width(look, canvas), least)), highest);
 }
 
 /// Right of the map and beneath a legend there.
@@ -72,7 +77,7 @@ Box box_beside(const Layout& at, const Area& space, const Frame& frame) {
 
 /// What it leaves of the width.
 float cells_width(const MapLook& look, ImVec2 space, const Frame& frame) {
-    const Area canvas = lay_out(frame, {{0.0F, 0.0F}, space}, space.x).map.canvas;
+    const Area canvas = lay_out(frame, {{0.0F, 0.0F}, space}, space.x, space.y).map.canvas;
     const float width = matrix_width(look, canvas);
     return within(canvas.width() - width - frame.px(kSpace24), frame.px(kLeastCells),
                   frame.px(kMostCells));
@@ -124,7 +129,7 @@ std::optional<Box> draw_large_map(const LargeScene& scene) {
     const Area space = space_left();
     const bool shown = has_map(scene.view);
     const Layout at = shown ? filled_layout(scene.look, space, scene.frame)
-                            : lay_out(scene.frame, space, space.width());
+                            : lay_out(scene.frame, space, space.width(), space.height());
     report_canvas_size(scene, at.map.canvas);
     if (!shown) {
         draw_empty(scene, space);
@@ -157,7 +162,8 @@ std::string draw_large_workspace(const AppState& state, const WorkArea& r, const
                 }};
     parts.controls = [&](ControlBar& bar) { draw_large_bar(view, look, bar); };
     if (has_map(view)) {
-        parts.heading.headline = view.title;
+        parts.heading.headline = view.point.empty() ? view.title : view.point;
+        if (!view.point.empty()) parts.heading.muted = view.title + ".";
         if (r.chrome && !in_hero)
             parts.others = {{"cells", "strongest cells", cells, CanvasPart::Where::right, 0.0F,
                              [&](ImVec2 space) { return cells_width(look, space, frame); }}};
