@@ -75,7 +75,7 @@ class HeadingPainter : public ui::PassingPainter, public ui::Measuring {
         const view::Font shown = set(font);
         PassingPainter::text(shown, {at.x, at.y + (font.px - shown.px) / 2}, color, text);
         if (!is_heading(at, {at.x, at.y + font.px})) return;
-        const bool apart = at.y != after_.y || at.x > after_.x + font.px;
+        const bool apart = at.y != after_.y || std::abs(at.x - after_.x) > font.px;
         if (apart && !description_.empty()) description_ += '\n';
         description_ += text;
         after_ = {at.x + text_size(font, text).x, at.y};
@@ -181,6 +181,7 @@ class Stage {
                   {std::ceil(drawn->high.x) + margin, std::ceil(drawn->high.y) + margin},
                   behind};
         if (!is_paper(size_)) return page;
+        page.png_scale = figures::kPrintScale;
         page.low.x = (page.low.x + page.high.x - size().x) / 2;
         page.high.x = page.low.x + size().x;
         return page;

@@ -126,7 +126,6 @@ void label_scale(GridView& grid, bool by_row) {
     grid.low_label = tick(range.low);
     grid.high_label = by_row ? "the row's largest" : tick(range.high);
     if (range.scale == ColorScale::diverging) return grid.ticks.push_back({0.5, "0"});
-    if (!by_row && range.high < 1.0) grid.high_label = "largest: " + grid.high_label;
     const auto add = [&](double value, std::string label) {
         if (by_row || value < range.high)
             grid.ticks.push_back(

@@ -312,7 +312,8 @@ Result<std::string> png_of(cairo_surface_t* surface) {
 class PngFigure : public CairoFigure {
   public:
     explicit PngFigure(const Page& page)
-        : CairoFigure(make_surface(page), page, kPngScale, 0.0F), clear_(page.background.a == 0) {}
+        : CairoFigure(make_surface(page), page, page.png_scale, 0.0F),
+          clear_(page.background.a == 0) {}
 
     Result<std::string> finish() override {
         const cairo_status_t drawn = cairo_status(cairo());
@@ -325,8 +326,8 @@ class PngFigure : public CairoFigure {
 
     /// Its pixels are a tensor's memory: in small pages, most of a figure's time is page faults.
     static CairoPtr<cairo_surface_t> make_surface(const Page& page) {
-        const auto pixels = [](float length) {
-            return static_cast<int>(std::ceil(length * kPngScale));
+        const auto pixels = [&](float length) {
+            return static_cast<int>(std::ceil(length * page.png_scale));
         };
         const int width = pixels(page.high.x - page.low.x);
         const int height = pixels(page.high.y - page.low.y);

@@ -27,10 +27,14 @@ inline const FormatInfo& info(Format format) { return formats()[static_cast<std:
 /// By the name's extension, in any case of letters. An error names the extension and the known ones.
 Result<Format> format_of(const std::filesystem::path& path);
 
+inline constexpr double kPngScale = 2.0;
+inline constexpr double kPrintScale = 300.0 / 96.0;  // 300 pixels an inch
+
 /// The part of what is drawn that the file shows, and what lies behind it.
 struct Page {
     view::Point low, high;
     view::Color background;
+    double png_scale = kPngScale;  // pixels a length, in a PNG
     bool operator==(const Page&) const = default;
 };
 
@@ -43,11 +47,9 @@ class Figure : public TypePainter {
 };
 
 /// Text is text in SVG and PDF, set in the families of app/fonts; where this machine has none of them,
-/// in what fontconfig has instead, else in cairo's own. PNG has kPngScale pixels a length.
+/// in what fontconfig has instead, else in cairo's own. PNG has page.png_scale pixels a length.
 /// An SVG says the title of what the pointer rests on, unless `titles` is false.
 std::unique_ptr<Figure> make_figure(Format format, const Page& page, bool titles = true);
-inline constexpr int kPngScale = 2;
-
 /// Vectors, text with its characters; a pixel of the window is 1/96 inch.
 std::unique_ptr<Figure> make_pdf(const Page& page);
 std::unique_ptr<Figure> make_png(const Page& page);

@@ -211,34 +211,32 @@ struct Bar {
     float width = 0.0F;
 };
 
-void draw_ticks(const GridCanvas& canvas, const Bar& bar) {
-    const Frame& frame = canvas.frame;
-    for (const BarTick& tick : canvas.grid.ticks) {
-        const float x = std::round(bar.low.x + bar.width * static_cast<float>(tick.position));
-        const ImVec2 low{x, bar.low.y - frame.px(kTickHeight)};
-        const ImVec2 high{x, bar.low.y + frame.px(kBarHeight + kTickHeight)};
-        frame.painter.line(low, high, frame.theme.background, frame.px(3));  // on bright colours
-        frame.painter.line(low, high, frame.theme.text, frame.px(1));
-    }
+void draw_tick(const Bar& bar, float at, const Frame& frame) {
+    const float x = std::round(at);
+    const ImVec2 low{x, bar.low.y - frame.px(kTickHeight)};
+    const ImVec2 high{x, bar.low.y + frame.px(kBarHeight + kTickHeight)};
+    frame.painter.line(low, high, frame.theme.background, frame.px(3));  // on bright colours
+    frame.painter.line(low, high, frame.theme.text, frame.px(1));
 }
 
-/// The ends, then the marks between them that stay clear of what is there.
+/// The ends, then the marks between them whose labels stay clear of what is there.
 void draw_bar_labels(const GridCanvas& canvas, const Bar& bar) {
     const Frame& frame = canvas.frame;
     const Font& font = frame.fonts.digits_small;
     const float y = bar.low.y + frame.px(kBarHeight + kTickHeight);
     TakenSpans taken(frame.px(kLabelAir));
     const auto put = [&](float x, const std::string& text) {
-        if (taken.take(x, x + frame.text_width(font, text)))
-            frame.painter.text(font, {x, y}, frame.theme.muted, text);
+        const bool fits = taken.take(x, x + frame.text_width(font, text));
+        if (fits) frame.painter.text(font, {x, y}, frame.theme.muted, text);
+        return fits;
     };
     put(bar.low.x, canvas.grid.low_label);
     put(bar.low.x + bar.width - frame.text_width(font, canvas.grid.high_label),
         canvas.grid.high_label);
-    for (const BarTick& tick : canvas.grid.ticks)
-        put(bar.low.x + bar.width * static_cast<float>(tick.position) -
-                frame.text_width(font, tick.label) / 2,
-            tick.label);
+    for (const BarTick& tick : canvas.grid.ticks) {
+        const float x = bar.low.x + bar.width * static_cast<float>(tick.position);
+        if (put(x - frame.text_width(font, tick.label) / 2, tick.label)) draw_tick(bar, x, frame);
+    }
 }
 
 void draw_legend(const GridCanvas& canvas, ImVec2 at) {
@@ -304,7 +302,7 @@ void draw_marks(const GridCanvas& canvas) {
     outline_all(theme.background, canvas.frame.px(3.5F));  // the accent stands out from that one
     outline_all(theme.accent, canvas.frame.px(1.5F));
     draw_group_borders(canvas);
-    if (!grid.selected) return;
+    if (!grid.selected || canvas.frame.is_canvas_alone()) return;  // of the window alone
     const auto [row, column] = *grid.selected;
     const ImVec2 low = canvas.corner(row, column);
     draw_ring(canvas.frame.painter, low,
@@ -449,7 +447,6 @@ std::optional<bool> draw_color_bar(const GridCanvas& canvas, ImVec2 low, float w
                                   frame.theme.name, canvas.grid.range.map));
     frame.painter.gradient(bar.low, {bar.low.x + bar.width, bar.low.y + frame.px(kBarHeight)},
                            colors);
-    draw_ticks(canvas, bar);
     draw_bar_labels(canvas, bar);
     return by_row;
 }

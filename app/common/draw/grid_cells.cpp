@@ -8,16 +8,20 @@ namespace {
 
 constexpr float kFewDecimals = 44.0F;  // narrower cells show two decimals
 constexpr Index kFew = 5;
+constexpr Index kMany = 20;
+constexpr float kCrowded = 32.0F;   // narrower cells of many show the largest alone
 constexpr Index kLargestOfRow = 3;  // shown where not all numbers are
 constexpr int kUsualChars = 6;      // "−0.603": large figures are of one size in all matrices
 constexpr double kZeroInk = 0.6;    // of a ".00"
 constexpr float kGapped = 5.0F;     // rows so high have gaps between them
 constexpr float kThin = 2.0F;       // px: cells that are thinner are drawn as one picture
+constexpr float kInfinity = 1.8F;   // its size relative to digits
 constexpr double kHuge = 1e5;       // written as 1e30
 
-constexpr float kHatch = 10.0F;        // design units between the lines of a masked cell
-constexpr double kHatchAlone = 0.4;    // how strong they are
-constexpr double kHatchBehind = 0.18;  // behind a number, which they must not strike through
+constexpr float kHatch = 10.0F;         // design units between the lines of a masked cell
+constexpr float kLeastHatched = 20.0F;  // smaller ones have their ground alone
+constexpr double kHatchAlone = 0.4;     // how strong they are
+constexpr double kHatchBehind = 0.18;   // behind a number, which they must not strike through
 
 int cell_chars(std::string_view text) { return static_cast<int>(characters(text)); }
 
@@ -182,7 +186,8 @@ void draw_look(const GridCanvas& canvas, const CellView& cell, ImVec2 low, bool 
     const Theme& theme = canvas.frame.theme;
     const float thin = canvas.frame.px(1);
     const ImVec2 size{canvas.place.cell.x - thin, canvas.place.cell.y - thin};
-    if (cell.look == CellLook::masked)
+    const float least = canvas.frame.px(kLeastHatched);
+    if (cell.look == CellLook::masked && size.x >= least && size.y >= least)
         draw_hatch(canvas.frame.painter, low, size, canvas.frame.px(kHatch),
                    view::translucent(theme.muted, numbers ? kHatchBehind : kHatchAlone), thin);
     if (cell.look == CellLook::not_a_number && !numbers)
@@ -215,9 +220,13 @@ void draw_number(const GridCanvas& canvas, const NumberSetting& setting, std::si
     const bool dash = cell.look == CellLook::masked && cell.value == 0.0;  // no weight of 0
     const std::string text =
         dash && canvas.grid.legend.empty() ? "–" : text_of(canvas.grid, cell, setting.spelling);
-    if (cell.look != CellLook::number)
-        return draw_text_in(canvas.frame, setting.font, low, high, Align::center,
-                            ink_of(canvas, n, text), text);
+    if (cell.look != CellLook::number) {
+        view::Font font = setting.font;
+        if (cell.look == CellLook::infinite)  // a low sign among digits
+            font.px = std::min(kInfinity * font.px, (high.y - low.y) / 2);
+        return draw_text_in(canvas.frame, font, low, high, Align::center, ink_of(canvas, n, text),
+                            text);
+    }
     const float block = setting.char_width * static_cast<float>(setting.before + setting.after);
     const int indent = setting.before - chars_before_point(text);
     const float x = (low.x + high.x - block) / 2 + setting.char_width * static_cast<float>(indent);
@@ -280,6 +289,14 @@ std::vector<Index> largest_of_row(const GridView& grid, Index row) {
     });
     order.resize(most);
     return order;
+}
+
+/// A matrix with many small cells of weights: figures in all of them would hide the few large ones.
+bool is_crowded(const GridCanvas& canvas) {
+    const GridView& grid = canvas.grid;
+    return grid.range.scale == ColorScale::unit && grid.row_role == Role::query &&
+           grid.column_role == Role::key && std::min(grid.rows, grid.columns) >= kMany &&
+           canvas.place.cell.x < canvas.frame.px(kCrowded);
 }
 
 /// What cells show alone: those of the focused row and column, and the largest of each row of a matrix of query by key. In a
@@ -397,7 +414,8 @@ void draw_cells(const GridCanvas& canvas, const Fade& wanted) {
     const bool many = grid.rows * grid.columns > canvas.frame.painter.most_cells() ||
                       std::min(canvas.place.cell.x, canvas.place.cell.y) < kThin;
     if (many) fill_picture(canvas, fade);
-    const NumberSetting setting = set_numbers(grid, canvas.place, canvas.frame);
+    NumberSetting setting = set_numbers(grid, canvas.place, canvas.frame);
+    if (is_crowded(canvas)) setting.fits = false;
     const auto alone = setting.fits ? std::vector<std::string>() : lone_numbers(canvas);
     std::size_t n = 0;
     for (Index row = 0; row < grid.rows; ++row)

@@ -116,14 +116,11 @@ float draw_line(const Font& font, ImVec2 at, float right, Color color, const std
     return at.x + width;
 }
 
-/// Under the sentence. True while ⓘ at its end is open.
-bool draw_muted(const std::string& text, bool has_info, ImVec2 at, float right,
-                const Frame& frame) {
-    const float gap = text.empty() ? 0.0F : frame.px(kSpace12);
-    const float space = has_info ? gap + info_sign_width(frame) : 0.0F;
-    const float end =
-        draw_line(frame.fonts.body, at, right - space, frame.theme.muted, text, text, frame);
-    return has_info && draw_info_sign({end + gap, at.y}, frame);
+/// Under the sentence. Returns its right end.
+float draw_muted(const std::string& text, bool has_info, ImVec2 at, float right,
+                 const Frame& frame) {
+    const float space = has_info ? frame.px(kSpace12) + info_sign_width(frame) : 0.0F;
+    return draw_line(frame.fonts.body, at, right - space, frame.theme.muted, text, text, frame);
 }
 
 void append(std::string& to, const std::string& text, const char* between) {
@@ -135,6 +132,7 @@ struct Lay {
     Set headline;
     std::string rest, more;      // the muted line, and the texts behind ⓘ after the reasons
     std::optional<MathBox> tex;  // at the right end
+    bool has_info = false;       // ⓘ
     float right = 0.0F;          // of the headline
     float second = 0.0F;         // height of its second line
 };
@@ -145,7 +143,9 @@ Lay lay_out(const Heading& heading, float low, float high, const Frame& frame) {
     if (lines_in(frame).muted > 0.0F && !heading.tex.empty())
         lay.tex = fitted_math(frame, heading.tex, kFormulaSize, (high - low) / 3);
     if (lay.tex) lay.right -= lay.tex->width + frame.px(kSpace24);
-    const float space = lay.right - low;
+    const bool alone = heading.muted.empty() && heading.notes.empty();  // then ⓘ follows it
+    const float sign = alone ? frame.px(kSpace12) + info_sign_width(frame) : 0.0F;
+    const float space = lay.right - low - sign;
     std::string first = heading.headline;
     if (frame.text_width(frame.fonts.headline, first) > space)
         std::tie(first, lay.rest) = parted(first);
@@ -158,6 +158,8 @@ Lay lay_out(const Heading& heading, float low, float high, const Frame& frame) {
     std::tie(lay.rest, lay.more) = parted(lay.rest);
     append(lay.more, notes, "\n");
     append(lay.more, heading.why, "\n");
+    lay.has_info = lines_in(frame).muted > 0.0F && !frame.is_canvas_alone() &&
+                   !(heading.reasons.empty() && lay.more.empty());
     return lay;
 }
 
@@ -193,9 +195,11 @@ bool draw_info_sign(ImVec2 at, const Frame& frame) {
     if (state == InfoState::clicked && frame.focus != nullptr) frame.focus->give(control);
     stored = static_cast<int>(state);
     const bool open = state != InfoState::closed;
+    const bool bright = open || focused || ImGui::IsItemHovered();
+    const Color color = bright ? frame.theme.accent : frame.theme.muted;
     if (open) frame.painter.circle(middle, radius, frame.theme.raised);
-    frame.painter.outline(low, high, frame.theme.accent, frame.px(1.25F), radius);
-    draw_text_in(frame, frame.fonts.small, low, high, Align::center, frame.theme.accent, "i");
+    frame.painter.outline(low, high, color, frame.px(1.25F), radius);
+    draw_text_in(frame, frame.fonts.small, low, high, Align::center, color, "i");
     return open;
 }
 
@@ -250,16 +254,18 @@ std::optional<Info> draw_heading(const Heading& heading, const Box& box, const F
                         : heading.stale ? frame.theme.muted
                                         : frame.theme.text;
     const ImVec2 at{box.low.x, std::round(baseline - font.ascent())};
-    draw_line(font, at, lay.right, color, first, second.empty() ? whole : first, frame);
+    ImVec2 sign{at.x, at.y + lay.second + (font.px - frame.fonts.body.px) / 2};
+    sign.x = draw_line(font, at, lay.right, color, first, second.empty() ? whole : first, frame);
     if (!second.empty())
-        draw_line(font, {at.x, at.y + lay.second}, lay.right, color, second, whole, frame);
-    const Info info{heading.reasons, lay.more};
-    bool open = false;
-    if (lines.muted > 0.0F)
-        open = draw_muted(lay.rest, !frame.is_canvas_alone() && !info.empty(),
-                          {box.low.x, top + frame.px(lines.muted) + lay.second}, box.high.x, frame);
+        sign.x = draw_line(font, {at.x, at.y + lay.second}, lay.right, color, second, whole, frame);
+    if (lines.muted > 0.0F && !lay.rest.empty()) {
+        sign.y = top + frame.px(lines.muted) + lay.second;
+        sign.x = draw_muted(lay.rest, lay.has_info, {box.low.x, sign.y}, box.high.x, frame);
+    }
+    sign.x += frame.px(kSpace12);
+    const bool open = lay.has_info && draw_info_sign(sign, frame);
     close_placing();
-    return open ? std::optional(info) : std::nullopt;
+    return open ? std::optional(Info{heading.reasons, lay.more}) : std::nullopt;
 }
 
 }  // namespace attn::ui

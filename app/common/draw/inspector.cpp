@@ -234,7 +234,8 @@ constexpr float kLeastLabel = 44.0F;    // or a spare column goes
 constexpr float kInset = 6.0F;          // of the words within a shaded row
 constexpr float kLeastRows = 6.0F;      // that are worth a scroll of their own
 constexpr std::size_t kMostWhole = 16;  // rows that are never scrolled but with all around them
-constexpr float kBar = 3.0F;            // height of a bar: beneath the numbers, which stay readable
+constexpr float kBar = 8.0F;            // height of a bar, in a column of its own after the numbers
+constexpr float kBarColumn = 44.0F;
 
 /// What stands left and right of the point, over all rows.
 struct Column {
@@ -276,11 +277,12 @@ struct Placed {
     const Frame& frame;
     float left = 0.0F;
     float right = 0.0F;
+    float bars = 0.0F;  // width of the bars, right of the columns
 
     float row() const { return frame.px(kTextRow); }
     /// Where column n begins.
     float start(std::size_t n) const {
-        float x = right - frame.px(kInset);
+        float x = right - bars - frame.px(kInset);
         for (std::size_t at = n; at < columns.size(); ++at) x -= columns[at].width;
         return x - frame.px(kSpace8) * static_cast<float>(columns.size() - 1 - n);
     }
@@ -333,10 +335,11 @@ void draw_background(const Placed& at, float y, const TableRow& row) {
     const Point high{at.right, y + at.row()};
     if (row.chosen) at.frame.painter.rect(low, high, theme.raised);
     if (row.bar != 0.0) {
-        const double share = std::min(std::abs(row.bar), 1.0);
-        const float bottom = high.y - at.frame.px(1);
-        at.frame.painter.rect({low.x, bottom - at.frame.px(kBar)},
-                              {low.x + (high.x - low.x) * static_cast<float>(share), bottom},
+        const auto share = static_cast<float>(std::min(std::abs(row.bar), 1.0));
+        const float from = high.x - at.frame.px(kBarColumn);
+        const float top = std::round((low.y + high.y - at.frame.px(kBar)) / 2);
+        at.frame.painter.rect({from, top},
+                              {from + at.frame.px(kBarColumn) * share, top + at.frame.px(kBar)},
                               bar_color(at.table, row.bar, theme));
     }
     if (row.chosen) at.frame.painter.rect(low, {low.x + at.frame.px(2), high.y}, theme.accent);
@@ -417,10 +420,17 @@ Shares share_out(const InspectorTable& table, float below, const Frame& frame) {
     return {scrolls ? space : whole, scrolls};
 }
 
+/// Width of the bars; 0 if no row has one.
+float bars_width(const InspectorTable& table, const Frame& frame) {
+    const bool has =
+        std::ranges::any_of(table.rows, [](const TableRow& row) { return row.bar != 0.0; });
+    return has ? frame.px(kBarColumn + kSpace8 - kInset) : 0.0F;
+}
+
 /// Without its last spare column, where the labels would have no room; nullopt: it fits, or has none.
 std::optional<InspectorTable> narrower(const InspectorTable& table,
                                        const std::vector<Column>& columns, const Frame& frame) {
-    float width = frame.px(2 * kInset + kLeastLabel);
+    float width = frame.px(2 * kInset + kLeastLabel) + bars_width(table, frame);
     for (const Column& column : columns) width += column.width + frame.px(kSpace8);
     const auto spare = std::find_if(table.columns.rbegin(), table.columns.rend(),
                                     [](const auto& column) { return column.spare; });
@@ -448,7 +458,12 @@ std::optional<CellRef> draw_table(const InspectorTable& table, float below, cons
     const Shares shares = share_out(table, below, frame);
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const float bar = shares.scrolls ? ImGui::GetStyle().ScrollbarSize + frame.px(4) : 0.0F;
-    const Placed at{table, columns, frame, low.x, low.x + ImGui::GetContentRegionAvail().x - bar};
+    const Placed at{table,
+                    columns,
+                    frame,
+                    low.x,
+                    low.x + ImGui::GetContentRegionAvail().x - bar,
+                    bars_width(table, frame)};
     std::optional<CellRef> hovered;
     draw_header(at, low.y);
     leave_space({0.0F, at.row()});

@@ -182,6 +182,14 @@ void draw_y_axis(const PlotCanvas& canvas) {
     }
 }
 
+/// Width of the label of the lowest tick, which is next to the name of the other axis; 0 without one.
+float lowest_label_width(const PlotView& plot, const Frame& frame) {
+    const auto lowest = std::ranges::find(plot.y_ticks, plot.y_low);
+    if (lowest == plot.y_ticks.end()) return 0.0F;
+    const auto n = static_cast<std::size_t>(lowest - plot.y_ticks.begin());
+    return frame.text_width(frame.fonts.digits_small, plot.y_tick_labels[n]);
+}
+
 void draw_x_axis(const PlotCanvas& canvas) {
     const Frame& frame = canvas.frame;
     const Font& font = frame.fonts.digits_small;
@@ -195,8 +203,9 @@ void draw_x_axis(const PlotCanvas& canvas) {
         draw_text_in(frame, font, {x - half, top}, {x + half, bottom}, Align::center, color,
                      canvas.plot.x_tick_labels[n]);
     }
-    draw_text_in(frame, frame.fonts.small, {canvas.low.x - frame.px(60), top},
-                 {canvas.low.x - frame.px(12), bottom}, Align::right, color, canvas.plot.x_label);
+    const float right = canvas.low.x - frame.px(12) - lowest_label_width(canvas.plot, frame);
+    draw_text_in(frame, frame.fonts.small, {right - frame.px(48), top}, {right, bottom},
+                 Align::right, color, canvas.plot.x_label);
 }
 
 PlotInput draw_plot(const PlotView& plot, const char* id, ImVec2 low, ImVec2 high, bool faded,
@@ -338,7 +347,8 @@ void draw_curve_labels(const PlotCanvas& canvas) {
 }
 
 float y_labels_width(const PlotView& plot, const Frame& frame) {
-    const float label = frame.text_width(frame.fonts.small, plot.x_label) + frame.px(6);
+    const float label = frame.text_width(frame.fonts.small, plot.x_label) + frame.px(6) +
+                        lowest_label_width(plot, frame);
     return std::max(label, frame.widest(frame.fonts.digits_small, plot.y_tick_labels)) +
            frame.px(6);
 }

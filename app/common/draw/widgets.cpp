@@ -21,7 +21,10 @@ void draw_switch(const Frame& frame, ImVec2 at, ImVec2 size, bool on, bool hover
 }
 
 /// A box with words in it; how it looks depends on the mouse.
-bool plain_button(const Frame& frame, const char* id, const std::string& text, Color color) {
+constexpr double kChosenFill = 0.4;  // of the chosen one of several
+
+bool plain_button(const Frame& frame, const char* id, const std::string& text, Color color,
+                  bool chosen = false) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 size{button_width(frame, text), ImGui::GetFrameHeight()};
     const ImVec2 high{low.x + size.x, low.y + size.y};
@@ -29,6 +32,7 @@ bool plain_button(const Frame& frame, const char* id, const std::string& text, C
     const Theme& theme = frame.theme;
     const bool hovered = ImGui::IsItemHovered();
     const Color fill = ImGui::IsItemActive() ? view::blend(theme.line, theme.accent, 0.4)
+                       : chosen              ? view::blend(theme.raised, theme.control, kChosenFill)
                        : hovered             ? theme.line
                                              : theme.raised;
     draw_box(frame, low, high, fill);
@@ -195,10 +199,11 @@ std::optional<int> choice(const Frame& frame, const char* id, const std::vector<
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {frame.px(2), frame.px(8)});
     for (int n = 0; n < count; ++n) {
         if (n > 0) ImGui::SameLine();
-        const Color color = n == current ? frame.theme.accent : frame.theme.muted;
         ImGui::PushID(n);
         const std::string& name = items[n];
-        const bool pressed = plain_button(frame, "button", name, color);
+        const bool chosen = n == current;
+        const bool pressed = plain_button(frame, "button", name,
+                                          chosen ? frame.theme.text : frame.theme.muted, chosen);
         if (pressed && n != current) clicked = n;
         ImGui::PopID();
         tip_until_clicked(frame, pressed, tip);

@@ -49,11 +49,14 @@ void label_bar(GridView& grid) {
         grid.ticks.push_back({position_of(range, value), std::move(text)});
     };
     if (range.scale == ColorScale::diverging) return add(0.0);
+    const bool weights = (range.curve == ColorCurve::usual || range.curve == ColorCurve::root) &&
+                         grid.role == Role::weight;
     const double even = 1.0 / static_cast<double>(std::max<Index>(grid.columns, 1));
-    if (range.curve == ColorCurve::usual && grid.role == Role::weight && even < range.high &&
-        grid.columns > 1)
+    if (weights && even < range.high && grid.columns > 1)
         grid.ticks.push_back({position_of(range, even), fmt::format("1/{}", grid.columns)});
-    for (const double share : {0.1, 0.5, 0.01}) add(share * range.high);
+    for (const double share : {0.1, 0.5, 0.01})
+        if (const double value = weights ? share : share * range.high; value < range.high)
+            add(value);
 }
 
 GridView head_grid(const AppState& state, HeadPlace place, const std::string& letter) {
@@ -65,6 +68,7 @@ GridView head_grid(const AppState& state, HeadPlace place, const std::string& le
                             {what.has_sign ? ColorScale::diverging : ColorScale::unit, false,
                              masked_of(matrix.allowed, matrix.values)},
                             letter + shown_name(look.show, place));
+    if (look.show == HeadShow::weights) grid.role = Role::weight;
     grid.tooltip = look.show == HeadShow::weights
                        ? "weight of the key for the query: softmax over keys of the masked scores"
                        : std::string(what.formula);

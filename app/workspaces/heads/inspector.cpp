@@ -144,7 +144,7 @@ InspectorView of_heads(std::string title) {
 
 InspectorView of_one(const AppState& state, const HeadFacts& facts) {
     InspectorView view = of_heads(head_name(facts.place));
-    view.value = label_title(facts);
+    view.value = head_title(facts);
     if (facts.label) add_line(view, "evidence", {Piece{label_evidence(facts), {}, true}});
     const auto& names = state.document().head_names;
     if (facts.place.head < std::ssize(names))

@@ -85,6 +85,11 @@ std::string sharpest_text(const HeadsResult& result) {
                        least);
 }
 
+std::string deed_of(const HeadFacts& head, HeadMeasure measure) {
+    return fmt::format("{} {}", head_name(head.place),
+                       deed(measure, cell_number(*head.measures[measure], 2)));
+}
+
 std::string unnamed_text(const HeadsResult& result) {
     const bool any = std::ranges::any_of(
         result.heads, [](const HeadFacts& facts) { return facts.measures[entropy].has_value(); });
@@ -95,17 +100,24 @@ std::string unnamed_text(const HeadsResult& result) {
     const HeadFacts& head = result.heads.front();
     const auto most = most_looked_at(head);
     if (!most) return fmt::format("{} has no label.", head_name(head.place));
-    return fmt::format("{} {}; it has no label.", head_name(head.place),
-                       deed(*most, cell_number(*head.measures[*most], 2)));
+    return deed_of(head, *most) + ".";
 }
 
 std::string standing_out(const HeadsResult& result) {
     const HeadFacts* const best = most_named(result);
     if (best == nullptr) return unnamed_text(result);
     const HeadMeasure name = best->label->name;
-    return fmt::format("{} {}{}.", head_name(best->place),
-                       deed(name, cell_number(*best->measures[name], 2)),
-                       rank_text(result, *best, name));
+    return fmt::format("{}{}.", deed_of(*best, name), rank_text(result, *best, name));
+}
+
+/// The largest measure of the shown head; then the head that stands out most, if it is another.
+std::string shown_and_standing_out(const HeadsResult& result, HeadPlace shown) {
+    const HeadFacts* const head = result.find(shown);
+    const HeadFacts* const best = most_named(result);
+    if (head == nullptr || head == best || result.heads.size() == 1) return standing_out(result);
+    const auto most = head->label ? std::optional(head->label->name) : most_looked_at(*head);
+    if (!most) return standing_out(result);
+    return fmt::format("{}. {}", deed_of(*head, *most), standing_out(result));
 }
 
 constexpr std::size_t kMostNamedHeads = 4;
@@ -338,6 +350,12 @@ std::string label_title(const HeadFacts& facts) {
     return std::string(title_of(*facts.label));
 }
 
+std::string head_title(const HeadFacts& facts) {
+    const auto most = facts.label ? std::nullopt : most_looked_at(facts);
+    if (!most) return label_title(facts);
+    return fmt::format("{} {}", info(*most).title, cell_number(*facts.measures[*most], 2));
+}
+
 std::string label_titles(HeadMeasure label) {
     return label == diagonal ? "own token or same word" : std::string(info(label).title);
 }
@@ -374,7 +392,7 @@ std::string heads_point(const AppState& state) {
         return off + space + sorted_text(*look.result, *measure);
     if (!off.empty()) return off;
     const std::string of_word = word_text(state, *look.result);
-    return of_word.empty() ? standing_out(*look.result) : of_word;
+    return of_word.empty() ? shown_and_standing_out(*look.result, head_here(state)) : of_word;
 }
 
 std::string answer_text(const AppState& state) {

@@ -35,6 +35,8 @@ std::string measure_text(HeadMeasure measure, const std::optional<double>& value
 std::string measured(const std::optional<double>& value);
 /// "previous token"; "no label".
 std::string label_title(const HeadFacts& facts);
+/// The label, else where most of its weight goes: "previous token 0.43"; "no label" where that is a tie.
+std::string head_title(const HeadFacts& facts);
 /// As label_title() of every head with this label: "own token or same word" for `diagonal`.
 std::string label_titles(HeadMeasure label);
 /// "0.97 of the weight on the keys after key 0 goes there, …": why the label is proposed.

@@ -62,6 +62,34 @@ std::string compared_description(const LearnPlan& plan, const std::array<Ending,
                        percent_text(b.accuracy));
 }
 
+constexpr double kMostRight = 0.9;
+
+/// The first step at which the mean of the last kMeanSteps is kMostRight right; 0: none is.
+Index first_right(std::span<const std::shared_ptr<const train::Record>> records) {
+    double sum = 0.0;
+    for (Index n = 0; n < std::ssize(records); ++n) {
+        sum += records[n]->accuracy;
+        if (n >= kMeanSteps) sum -= records[n - kMeanSteps]->accuracy;
+        if (n + 1 >= kMeanSteps && sum >= kMostRight * kMeanSteps) return n + 1;
+    }
+    return 0;
+}
+
+/// Of two runs that end alike which one learned first; "" where that cannot be told.
+std::string earlier_text(const LearnSeries& series, const std::array<Ending, 2>& endings) {
+    const LearnPlan& plan = series.request.plan;
+    const bool switched = !plan.switches[0].empty() || !plan.switches[1].empty();
+    if (!plan.controls.has_b() || switched ||
+        percent_text(endings[0].accuracy) != percent_text(endings[1].accuracy))
+        return {};
+    const Index a = first_right(series.sides[0].records), b = first_right(series.sides[1].records);
+    if (a == 0 || b == 0 || a == b) return {};
+    return fmt::format(
+        "{:.0f} % right is first reached at step {} {}, at step {} {}, means of {} steps.",
+        100.0 * kMostRight, grouped(a), learn_name(plan, 0), grouped(b), learn_name(plan, 1),
+        kMeanSteps);
+}
+
 /// Which rows are saturated: now, and from the first step on.
 std::string saturation_text(const LearnSeries& series, const std::array<Ending, 2>& endings) {
     const LearnControls& controls = series.request.plan.controls;
@@ -290,7 +318,10 @@ bool is_no_difference(const Ending& a, const Ending& b) {
            std::abs(a.loss - b.loss) <= kSameLoss * larger;
 }
 
-std::string learn_point(const AppState& state) {
+namespace {
+
+/// "After 400 steps: …".
+std::string right_point(const AppState& state) {
     const LearnLook& look = learn_look(state);
     const LearnControls& controls = planned(state);
     const Index step = shown_learn_step(state);
@@ -310,6 +341,21 @@ std::string learn_point(const AppState& state) {
                        steps > 1 ? fmt::format(", means of {} steps", steps) : "");
 }
 
+/// At the end of two runs that end alike: which was first; else "".
+std::string first_point(const AppState& state) {
+    const LearnLook& look = learn_look(state);
+    const Index step = shown_learn_step(state);
+    if (!look.series || step == 0 || !is_at_end(state)) return {};
+    return earlier_text(*look.series, endings_at(*look.series, step));
+}
+
+}  // namespace
+
+std::string learn_point(const AppState& state) {
+    const std::string first = first_point(state);
+    return first.empty() ? right_point(state) : first;
+}
+
 std::vector<std::string> learn_notes(const AppState& state) {
     const LearnLook& look = learn_look(state);
     const LearnControls& controls = planned(state);
@@ -318,6 +364,7 @@ std::vector<std::string> learn_notes(const AppState& state) {
     const Index step = shown_learn_step(state);
     if (look.series && step > 0) {
         const auto endings = endings_at(*look.series, step);
+        if (!first_point(state).empty()) notes.push_back(right_point(state));
         notes.push_back(reading_text(state));
         notes.push_back(held_out_text(*look.series, step));
         notes.push_back(saturation_text(*look.series, endings));

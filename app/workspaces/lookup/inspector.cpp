@@ -20,8 +20,10 @@ namespace {
 InspectorTable softmax_table(const LookupControls& controls, const MemoryRead& read, Index chosen) {
     InspectorTable table;
     table.label = "key";
-    table.columns = {
-        {"q·k", Role::score}, {"s − max", Role::score}, {"exp", {}}, {"weight", Role::weight}};
+    table.columns = {{"q·k", Role::score},
+                     {"s − max", Role::score, true},
+                     {"exp", {}},
+                     {"weight", Role::weight}};
     std::vector<double> scaled, below, powers;
     for (const double score : read.scores) scaled.push_back(score / controls.temperature);
     const double most = std::ranges::max(scaled);

@@ -28,8 +28,7 @@
 namespace attn::view {
 namespace {
 
-constexpr std::string_view kFirstHint =
-    "Press → to compute the next stage. Click any number to see where it comes from.";
+constexpr std::string_view kFirstHint = "Click any number to see where it comes from.";
 constexpr std::string_view kEmptyHint = "Type a sentence and press Enter.";
 
 // ---- ribbon

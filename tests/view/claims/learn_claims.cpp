@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/format.h"
 #include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/learn/state.h"
@@ -88,6 +89,27 @@ bool check_point(const Match& match) {
     }
     if (plan(match.state).controls.has_b()) return tells_both(match, right, ended);
     return tells_right(right, means[0]);
+}
+/// Where both runs end alike: the first steps whose last 50 are 90 % right, before which no 50 steps are.
+bool check_first(const Match& match) {
+    const auto means = means_of(match.state);
+    if (match.part[0] != "90 %" || match.count(5) != 50) return false;
+    if (!shows(percent_text(means[0].right), means[1].right)) return false;
+    const auto right = [&](std::size_t run, Index last) {
+        double sum = 0.0;
+        const auto& records = series(match.state).sides[run].records;
+        for (Index n = last - 50; n < last; ++n)
+            sum += records[static_cast<std::size_t>(n)]->accuracy;
+        return sum / 50.0;
+    };
+    for (const std::size_t run : {0, 1}) {
+        const Index step = match.count(1 + 2 * run);
+        if (match.part[2 + 2 * run] != learn_name(plan(match.state), run)) return false;
+        if (step < 50 || right(run, step) < 0.9 - 1e-9) return false;
+        for (Index before = 50; before < step; ++before)
+            if (right(run, before) >= 0.9 + 1e-9) return false;
+    }
+    return true;
 }
 bool check_one_seed(const Match& match) {
     const LearnControls& controls = planned(match.state);
@@ -327,6 +349,7 @@ constexpr Claim kClaims[] = {
     {"{}: two models from one seed, {} and {}", check_one_seed},
     {"{}: two models, {} and {}", check_one_seed},
     {"After {} step{}: {}", check_point},
+    {"{} right is first reached at step {} {}, at step {} {}, means of {} steps", check_first},
     {"Step {} of {}: {}", check_point},
     {"Rows of at least two keys with a weight above 0.99: {}", check_saturated_rows},
     {"Values at this step are means over the last {} steps", check_means},

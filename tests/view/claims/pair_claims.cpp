@@ -354,15 +354,6 @@ bool check_sharpest(const Match& match) {
     }
     return named && less == 0;
 }
-bool check_unlabelled(const Match& match) {
-    using enum HeadMeasure;
-    const HeadFacts& head = heads_of(match.state).heads.at(0);
-    Index above = 0;  // measures as large as what is said, as it is printed
-    for (const HeadMeasure each : {previous, diagonal, next, duplicate, induction, sink})
-        if (head.measures[each]) above += *head.measures[each] >= number_of(match.part[2]) - 0.005;
-    return !head.label && heads_of(match.state).heads.size() == 1 && check_named_head(match) &&
-           above == 1;
-}
 bool check_no_measure(const Match& match) {
     return values_of(heads_of(match.state), HeadMeasure::entropy).empty();
 }
@@ -654,7 +645,6 @@ constexpr Claim kClaims[] = {
     {"{}: from {} down to {}", check_sorted},
     {"{}: {} in all {} heads", check_sorted_alike},
     {"{} is not defined for any head here{}", check_undefined},
-    {"L{} H{} gives a mean weight of {} to {}; it has no label", check_unlabelled},
     {"L{} H{} gives a mean weight of {} to {}", check_named_head},
     {"For “{}”, {}", check_word_heads},
     {"None of the {} heads has a label; L{} H{} has the lowest entropy: {} nats", check_sharpest},

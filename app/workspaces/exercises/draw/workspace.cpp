@@ -27,7 +27,7 @@ constexpr float kGivenShare = 0.34F;   // of its width
 constexpr float kParagraph = 8.0F;
 constexpr float kPad = 18.0F, kGap = 20.0F;  // inside a question's card; between two
 // Of the body's letters: the first with which the sheet has room.
-constexpr float kSizes[] = {1.43F, 1.25F, 1.1F, 1.0F};  // the first is a loaded size: sharp
+constexpr float kSizes[] = {1.0F};
 
 void draw_bar(const ExercisesView& view, ControlBar& bar) {
     const auto set = [&](const std::string& key, std::uint64_t seed) {

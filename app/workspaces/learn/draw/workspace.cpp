@@ -30,9 +30,10 @@ constexpr float kHeadLists = 96.0F, kLabels = 124.0F;
 constexpr double kLeastRate = 1e-5;
 constexpr float kLinesShown = 10.0F;
 constexpr float kChoices = 36.0F, kMeasures = 240.0F;
-constexpr float kLeastWithChoice = 220.0F;       // a lower curve has the keys alone
-constexpr float kCurves = 0.4F, kSmall = 0.36F;  // of the width, of the height
-constexpr float kAroundMaps = 120.0F;            // words, labels and colours
+constexpr float kLeastWithChoice = 220.0F;  // a lower curve has the keys alone
+constexpr float kSmall = 0.36F;             // of the height
+constexpr float kLargestCell = 64.0F;       // of a map with few rows
+constexpr float kAroundMaps = 120.0F;       // words, labels and colours
 
 /// The recorded run: nothing of it is trained here.
 void draw_recorded(const LearnView& view, ControlBar& bar) {
@@ -365,6 +366,17 @@ void draw_learn_maps(const LearnView& view, const Box& box, const Frame& frame, 
         out.push_back(HoverLearnCell{hovered});
 }
 
+/// The height that two maps in one row cannot fill.
+float below_maps(const LearnView& view, ImVec2 space, const Frame& frame) {
+    float cells = space.x / 2;
+    if (!view.maps.empty()) {
+        const GridView& map = view.maps.front();
+        const float widest = space.x / 2 / static_cast<float>(std::max<Index>(map.columns, 1));
+        cells = std::min(widest, frame.px(kLargestCell)) * static_cast<float>(map.rows);
+    }
+    return std::max(kSmall * space.y, space.y - cells - frame.px(kAroundMaps));
+}
+
 /// Pages: the settings, or the selection.
 void draw_learn_side(const AppState& state, const LearnView& view, const Frame& frame,
                      Actions& out) {
@@ -395,17 +407,14 @@ std::string draw_learn_workspace(const AppState& state, const WorkArea& r, const
                 .controls = [&](ControlBar& bar) { draw_learn_bar(view, bar); },
                 .side = [&](const Frame& beside) { draw_learn_side(state, view, beside, out); },
                 .status = view.progress};
+    const auto beneath_maps = [&](ImVec2 space) { return below_maps(view, space, frame); };
     if (view.done > 0 || view.recorded)
         parts.others = {
             {"curve", "curve", [&](const Box& box) { draw_learn_curve(view, box, frame, out); },
-             CanvasPart::Where::left, kCurves},
+             CanvasPart::Where::below, 0.0F, beneath_maps},
             {"small", "more curves",
              [&](const Box& box) { draw_small_curves(view, box, frame, out); },
-             CanvasPart::Where::below, 0.0F,
-             [&](ImVec2 space) {
-                 // What the maps, beside each other, cannot fill.
-                 return std::max(kSmall * space.y, space.y - space.x / 2 - frame.px(kAroundMaps));
-             }}};
+             CanvasPart::Where::below, 0.0F, beneath_maps}};
     if (view.recorded) {  // a row for each head fills a low window less than the curve does
         parts.singles = {parts.others.front(), parts.hero};
         parts.others.front().only_beside = true;

@@ -25,6 +25,8 @@ constexpr float kCosts = 132.0F;                         // right of them
 constexpr float kLeastBars = 200.0F, kBarsShare = 0.3F;  // of the width
 constexpr float kRowGap = 5.0F, kLeastRow = 3.0F, kHighestRow = 60.0F;
 constexpr float kAnswerRow = 19.0F, kStagesRow = 18.0F;
+constexpr float kBarRow = 16.0F;  // of a folded layer, which has a number
+constexpr std::ptrdiff_t kFewFolded = 3;
 constexpr float kTextField = 300.0F;
 // Heights of rows as parts of a common one.
 constexpr float kFoldedShare = 0.42F, kHeadsShare = 2.6F, kWideShare = 1.5F;
@@ -69,19 +71,28 @@ void lay_out_rows(const ModelView& view, StackLayout& at, const Frame& frame) {
                        (at.bottom - at.top) * 0.24F);
     const float stages =
         std::min(frame.px(kStagesRow), std::max((at.bottom - at.top) * 0.05F, 2.0F));
+    const auto folded =
+        std::ranges::count(view.rows, ModelRowKind::layers, &ModelRow::kind) <= kFewFolded;
+    // A few folded layers are high enough for the numbers of their bars.
+    const auto named = [&](const ModelRow& row) {
+        return folded && row.kind == ModelRowKind::layers
+                   ? frame.px(kBarRow) * static_cast<float>(row.bars.size())
+                   : 0.0F;
+    };
     float shares = 0.0F, fixed = answers;
     for (const ModelRow& row : view.rows) {
-        shares += share_of(row), fixed += gap_above(row, frame);
+        shares += named(row) > 0.0F ? 0.0F : share_of(row);
+        fixed += gap_above(row, frame) + named(row);
         if (row.kind == ModelRowKind::stages) fixed += stages;
     }
     const float unit = within((at.bottom - at.top - fixed) / std::max(shares, 1.0F),
                               frame.px(kLeastRow), frame.px(kHighestRow));
     float y = at.bottom;
     for (const ModelRow& row : view.rows) {
-        const float height = row.kind == ModelRowKind::answers ? answers
-                             : row.kind == ModelRowKind::stages
-                                 ? stages
-                                 : std::max(unit * share_of(row), 2.0F);
+        const float height = row.kind == ModelRowKind::answers  ? answers
+                             : row.kind == ModelRowKind::stages ? stages
+                             : named(row) > 0.0F                ? named(row)
+                                                 : std::max(unit * share_of(row), 2.0F);
         at.rows.push_back({{at.low, std::round(y - height)}, {at.high, std::round(y)}});
         y -= height + gap_above(row, frame);
     }

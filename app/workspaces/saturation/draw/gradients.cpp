@@ -48,6 +48,8 @@ float math_in_line(const Frame& frame, const std::string& tex, ImVec2 low, float
 
 // --- the large plot
 
+constexpr float kMarkedValue = 64.0F;  // of the number right of the marker
+
 /// Between the medians where less passes without.
 void draw_lost(const PlotCanvas& canvas, const std::string& text) {
     const view::CurveView& with = canvas.plot.curves[0];
@@ -67,7 +69,7 @@ void draw_lost(const PlotCanvas& canvas, const std::string& text) {
     const float half = frame.text_width(frame.fonts.small, text) / 2 + frame.px(4);
     const float x = canvas.high.x - half - frame.px(8);
     const float y = upper.back().y + frame.px(22);
-    if (!text.empty() && x - half > canvas.x(canvas.plot.marker_x) + frame.px(4))
+    if (!text.empty() && x - half > canvas.x(canvas.plot.marker_x) + frame.px(kMarkedValue))
         draw_text_in(frame, frame.fonts.small, {x - half, y}, {x + half, y + frame.px(16)},
                      Align::center, frame.theme.muted, text);
 }

@@ -235,7 +235,7 @@ void draw_hint(const Cross& cross) {
     if (cross.frame.is_canvas_alone()) return;
     const Hint hint = hint_of(cross);
     draw_text_in(cross.frame, cross.frame.fonts.body, hint.low, hint.high, Align::right,
-                 cross.frame.theme.accent, hint.text);
+                 cross.frame.theme.muted, hint.text);
 }
 
 /// Under a matrix: what stands there, unless it stands above, and its colours.

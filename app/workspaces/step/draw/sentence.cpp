@@ -14,7 +14,8 @@ constexpr float kRadius = 4.0F;
 constexpr float kThickArc = 14.0F;   // of a weight of 1
 constexpr double kHairline = 0.06;   // an arc of a smaller weight is one
 constexpr double kLeastArc = 0.002;  // no arc of a smaller weight
-constexpr float kLoop = 16.0F;       // an arc from a word to itself
+constexpr float kLoop = 20.0F;       // an arc from a word to itself
+constexpr float kThickLoop = 6.0F;   // and its width at most
 constexpr float kLowestArc = 14.0F;
 constexpr int kArcSteps = 32;
 constexpr float kBetweenChips = 1.0F;
@@ -54,7 +55,8 @@ void draw_arc(const Scene& scene, std::size_t from, std::size_t to, double weigh
         points[n] = {middle - half * std::cos(angle), scene.at.low.y - rise * std::sin(angle)};
     }
     const auto share = static_cast<float>(std::min(weight, 1.0));
-    const float thick = weight < kHairline ? 1.0F : kThickArc * share;
+    const float most_thick = loop ? kThickLoop : kThickArc;
+    const float thick = weight < kHairline ? 1.0F : most_thick * share;
     frame.painter.polyline(points, frame.theme.weight, frame.px(std::max(thick, 1.0F)));
 }
 
@@ -87,17 +89,14 @@ void draw_chip(const Scene& scene, const WordChip& chip, std::size_t n) {
     const Titled titled(frame.painter, [&] { return chip.tooltip; });
     const Theme& theme = frame.theme;
     const bool plain = chip.look == ChipLook::plain;
-    const Color ink = plain ? theme.text : chip.ink;
+    const bool masked = chip.look == ChipLook::masked;
+    const Color ink = plain ? theme.text : masked ? theme.muted : chip.ink;
     const Point low = scene.low(n);
     const Point high = scene.high(n);
     const float radius = frame.px(kRadius);
     frame.painter.rect(low, high, plain ? theme.raised : chip.fill, radius);
     draw_fitted(frame, chip_font(scene), {low.x, low.y}, {high.x, high.y}, Align::center, ink,
                 chip.text);
-    if (chip.look == ChipLook::masked) {
-        const float y = (low.y + high.y) / 2;
-        frame.painter.line({low.x + frame.px(2), y}, {high.x - frame.px(2), y}, ink, frame.px(1));
-    }
     if (chip.is_key) frame.painter.outline(low, high, theme.key, frame.px(2), radius);
     if (chip.is_query) frame.painter.outline(low, high, theme.query, frame.px(2), radius);
 }
