@@ -179,14 +179,15 @@ class GgufReader {
         tensor.begin = number(8);
         if (!ok()) return;
         const GgufType* const type = gguf_type(tensor.type);
-        if (type != nullptr && type->items > 0) {
+        if (type != nullptr && type->code.items > 0) {
             const auto columns =
                 static_cast<std::uint64_t>(tensor.extents.empty() ? 1 : tensor.extents.back());
-            if (columns % type->items != 0)
+            const auto items = static_cast<std::uint64_t>(type->code.items);
+            if (columns % items != 0)
                 return complain(
                     fmt::format("has the array {} of {} with {}; expected a multiple of {}", name,
-                                type->name, counted(columns, "column"), type->items));
-            tensor.bytes = tensor.items / type->items * type->bytes;
+                                type->name, counted(columns, "column"), items));
+            tensor.bytes = tensor.items / items * static_cast<std::uint64_t>(type->code.bytes);
         }
         header_.tensors.push_back(std::move(tensor));
     }

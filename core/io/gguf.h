@@ -16,16 +16,16 @@ namespace attn {
 // arrays and keys, the keys with their values, names and sizes of the arrays, their numbers. Little-endian.
 // Source: github.com/ggml-org/ggml, docs/gguf.md.
 
-/// How numbers are stored: blocks of `items` in `bytes`.
+/// How numbers are stored: a row of the table of gguf_types.cpp.
 struct GgufType {
     std::uint32_t id = 0;
     std::string_view name = {};
-    std::uint32_t items = 0, bytes = 0;  // 0: not read here
-    void (*widen)(const unsigned char* block,
-                  float* numbers) = nullptr;  // of one block, each rounded once
+    BlockCode code = {};  // each number rounded once; items 0: not read here
 };
-/// nullptr: none that is known.
+/// nullptr: an unknown type.
 const GgufType* gguf_type(std::uint32_t id);
+/// "F32, F16, Q4_0, …": the types that are read.
+std::string gguf_types_text();
 
 struct GgufTensor {
     std::string name;

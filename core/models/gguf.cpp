@@ -129,7 +129,7 @@ class GgufWeights final : public ArrayFile {
 std::string dequantised_text(const GgufHeader& header) {
     std::map<std::string_view, std::size_t> counts;
     for (const GgufTensor& tensor : header.tensors)
-        if (const GgufType* const type = gguf_type(tensor.type); type && type->items > 1)
+        if (const GgufType* const type = gguf_type(tensor.type); type && type->code.items > 1)
             ++counts[type->name];
     std::vector<std::string> parts;
     for (const auto& [name, count] : counts)

@@ -54,6 +54,19 @@ Result<std::optional<HalfArray>> ArrayFile::read_halves_at(std::size_t, const st
     return std::nullopt;
 }
 
+Result<std::optional<CodeArray>> ArrayFile::read_codes(std::string_view name, double held) const {
+    const std::string what = place(what_, name);
+    return find(name, what).and_then([&](std::size_t at) {
+        return within_memory([&] { return sized(at, what); },
+                             [&] { return read_codes_at(at, what, held); });
+    });
+}
+
+Result<std::optional<CodeArray>> ArrayFile::read_codes_at(std::size_t, const std::string&,
+                                                          double) const {
+    return std::nullopt;
+}
+
 std::string ArrayFile::sized(std::size_t at, const std::string& what) const {
     const Result<ArrayInfo> info = about_at(at, what);
     return info ? with_sizes(what, info->dtype, info->extents, info->bytes) : what;

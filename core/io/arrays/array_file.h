@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/block_code.h"
 #include "core/halves.h"
 #include "core/io/npy.h"
 #include "core/result.h"
@@ -32,6 +33,13 @@ struct HalfArray {
     std::vector<std::uint16_t> values;
 };
 
+/// A quantised array as its file holds it, slowest axis first: each row along the last axis has whole blocks of `code`.
+struct CodeArray {
+    const BlockCode* code = nullptr;
+    std::vector<Index> extents;
+    std::vector<unsigned char> bytes;
+};
+
 /// Named arrays, of whatever format: of a file, of the shards of a model, of a folder. Opening reads names and headers; the
 /// numbers are read one array at a time. Every error names file and array.
 class ArrayFile {
@@ -51,6 +59,8 @@ class ArrayFile {
     Result<NpyArray> read(std::string_view name, double held = 0.0) const;
     /// Without widening them; nullopt: the array holds other numbers, or this format of files knows only read().
     Result<std::optional<HalfArray>> read_halves(std::string_view name, double held = 0.0) const;
+    /// Without dequantising them; nullopt: the array is not quantised, or this format of files knows only read().
+    Result<std::optional<CodeArray>> read_codes(std::string_view name, double held = 0.0) const;
     /// A text that stands beside the arrays, such as `__metadata__` of safetensors. nullopt: there is none.
     virtual Result<std::optional<std::string>> text(std::string_view key) const;
 
@@ -66,6 +76,8 @@ class ArrayFile {
                                      double held) const = 0;
     virtual Result<std::optional<HalfArray>> read_halves_at(std::size_t at, const std::string& what,
                                                             double held) const;
+    virtual Result<std::optional<CodeArray>> read_codes_at(std::size_t at, const std::string& what,
+                                                           double held) const;
     /// With type and sizes, where they are known.
     std::string sized(std::size_t at, const std::string& what) const;
     Result<std::size_t> find(std::string_view name, const std::string& what) const;

@@ -1,5 +1,7 @@
 #include "core/io/gguf.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/io/array_memory.h"
@@ -36,6 +38,12 @@ class GgufFile final : public ArrayFile {
         const GgufType* const type = gguf_type(tensor.type);
         return type ? std::string(type->name) : fmt::format("type {}", tensor.type);
     }
+    static Result<void> check_type(const GgufTensor& tensor, const std::string& what) {
+        if (tensor.bytes > 0) return {};
+        return bad_input(fmt::format(
+            "{} is of {}; expected one of {}. llama.cpp's llama-quantize converts a model", what,
+            type_name(tensor), gguf_types_text()));
+    }
     /// As float32.
     static NpyHeader as_floats(const GgufTensor& tensor) {
         NpyHeader header;
@@ -55,24 +63,22 @@ class GgufFile final : public ArrayFile {
 
     Result<NpyArray> read_at(std::size_t at, const std::string& what, double held) const override {
         const GgufTensor& tensor = tensors_[at];
-        if (tensor.bytes == 0)
-            return bad_input(
-                fmt::format("{} is of {}; expected F32, F16, BF16, Q8_0, Q6_K or Q4_K, which "
-                            "llama.cpp's llama-quantize makes of it where requantising is allowed",
-                            what, type_name(tensor)));
+        if (auto known = check_type(tensor, what); !known) return tl::unexpected(known.error());
         const Result<void> whole = mapped_ ? mapped_->check_whole() : Result<void>();
         return whole.and_then([&] { return check_array_memory(what, as_floats(tensor), held); })
             .map([&] { return widened_array(tensor); });
     }
     NpyArray widened_array(const GgufTensor& tensor) const {
-        const GgufType& type = *gguf_type(tensor.type);
+        const BlockCode& code = gguf_type(tensor.type)->code;
         const std::string_view bytes = bytes_of(tensor);
         const auto* const from = reinterpret_cast<const unsigned char*>(bytes.data());
         std::vector<float> numbers(tensor.items);
-        constexpr std::uint64_t kBlocks = 4096;  // between two checks
-        for (std::uint64_t block = 0; block < tensor.items / type.items; ++block) {
-            if (block % kBlocks == 0) end_if_stopped();
-            type.widen(from + block * type.bytes, numbers.data() + block * type.items);
+        constexpr Index kBlocks = 4096;  // between two checks
+        const Index blocks = static_cast<Index>(tensor.items) / code.items;
+        for (Index block = 0; block < blocks; block += kBlocks) {
+            end_if_stopped();
+            code.widen(from + block * code.bytes, std::min(kBlocks, blocks - block),
+                       numbers.data() + block * code.items);
         }
         if (mapped_) mapped_->let_go(bytes);
         return {"float32", tensor.extents, std::move(numbers)};
@@ -94,6 +100,23 @@ class GgufFile final : public ArrayFile {
                 array.values[n] =
                     static_cast<std::uint16_t>(static_cast<unsigned char>(bytes[2 * n]) |
                                                static_cast<unsigned char>(bytes[2 * n + 1]) << 8);
+            if (mapped_) mapped_->let_go(bytes);
+            return std::optional(std::move(array));
+        });
+    }
+
+    Result<std::optional<CodeArray>> read_codes_at(std::size_t at, const std::string& what,
+                                                   double held) const override {
+        const GgufTensor& tensor = tensors_[at];
+        const GgufType* const type = gguf_type(tensor.type);
+        if (tensor.bytes == 0 || type->code.items == 1) return std::nullopt;
+        NpyHeader header = as_floats(tensor);
+        header.type.bytes = 1;
+        header.items = tensor.bytes;
+        const Result<void> whole = mapped_ ? mapped_->check_whole() : Result<void>();
+        return whole.and_then([&] { return check_stored_memory(what, header, held); }).map([&] {
+            const std::string_view bytes = bytes_of(tensor);
+            CodeArray array{&type->code, tensor.extents, {bytes.begin(), bytes.end()}};
             if (mapped_) mapped_->let_go(bytes);
             return std::optional(std::move(array));
         });

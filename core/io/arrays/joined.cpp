@@ -41,4 +41,9 @@ Result<std::optional<HalfArray>> JoinedArrays::read_halves_at(std::size_t at, co
     return files_[places_[at].file]->read_halves(places_[at].name, held);
 }
 
+Result<std::optional<CodeArray>> JoinedArrays::read_codes_at(std::size_t at, const std::string&,
+                                                             double held) const {
+    return files_[places_[at].file]->read_codes(places_[at].name, held);
+}
+
 }  // namespace attn

@@ -25,6 +25,8 @@ class JoinedArrays : public ArrayFile {
     Result<NpyArray> read_at(std::size_t at, const std::string& what, double held) const override;
     Result<std::optional<HalfArray>> read_halves_at(std::size_t at, const std::string& what,
                                                     double held) const override;
+    Result<std::optional<CodeArray>> read_codes_at(std::size_t at, const std::string& what,
+                                                   double held) const override;
 
     std::vector<Arrays> files_;
     std::vector<Place> places_;
