@@ -64,6 +64,14 @@ class Storage {
         all.narrow_ = storage::narrow(numbers, format, std::move(owner));
         return all;
     }
+    /// Of `count` numbers in the type of a file: 16-bit floats or blocks of codes (narrow.h).
+    static Storage stored(std::shared_ptr<const Narrow> numbers, std::size_t count) {
+        static_assert(std::is_same_v<Scalar, float>);
+        Storage all;
+        all.count_ = count;
+        all.narrow_ = std::move(numbers);
+        return all;
+    }
     Storage(const Storage& other) {
         if (other.narrow_)
             count_ = other.count_, narrow_ = storage::again(*other.narrow_);

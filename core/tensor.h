@@ -47,7 +47,15 @@ class TensorOf {
         tensor.values_ = Storage<Scalar>::narrow(*owner, format, owner);
         return tensor;
     }
-    /// Its numbers in 16 bits; nullptr: it is held as Scalar.
+    /// The same in the type of a file, see narrow.h.
+    static TensorOf stored(Shape shape, std::shared_ptr<const Narrow> numbers) {
+        TensorOf tensor;
+        tensor.shape_ = shape;
+        tensor.values_ =
+            Storage<Scalar>::stored(std::move(numbers), static_cast<std::size_t>(shape.count()));
+        return tensor;
+    }
+    /// Its numbers in 16 bits or in blocks of codes; nullptr: it is held as Scalar.
     const Narrow* narrow() const { return values_.narrow(); }
     /// Uninitialised, for callers that write every entry: a large one costs no time.
     static TensorOf uninitialised(Shape shape) {

@@ -92,7 +92,8 @@ void add_params(const Inputs& inputs, StageSet held, std::string_view prefix,
             fmt::format("{}{}", prefix, param.npz),
             param.bias ? std::vector<Index>{shape.d} : std::vector<Index>{shape.t, shape.d},
             {}});
-        if (const Narrow* const narrow = tensor.narrow()) {
+        const Narrow* const narrow = tensor.narrow();
+        if (narrow != nullptr && narrow->blocks() == nullptr) {
             entry.halves = {narrow->data(), static_cast<std::size_t>(tensor.count())};
             entry.format = narrow->format();
         } else {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/check.h"
+#include "core/kernels/block_product.h"
 #include "core/kernels/eigen_view.h"
 #include "core/kernels/fused_buffers.h"
 #include "core/kernels/fused_forward.h"
@@ -35,7 +36,22 @@ constexpr Index kManyBlocks = 8;   // of rows, for each thread
 // whatever the threads.
 constexpr Index kRowColumns = 256;
 constexpr Index kRowPieces = 16;
-constexpr Index kLeastRowColumns = 64;  // of a long B in 16 bits, which is widened
+constexpr Index kBlockPieces = 32;  // the same of blocks of codes
+constexpr Index kLeastBlockRows = 16;
+constexpr Index kWidenedColumns = 128;  // the same of a B that is widened, of which
+constexpr Index kWidenedRows = 32;      // so many rows at a time stay in the first-level cache
+
+/// A factor of blocks of codes.
+struct BlockFactor {
+    BlockView stored;
+    bool transposed = false;
+
+    Index rows() const { return transposed ? stored.columns : stored.rows; }
+    Index columns() const { return transposed ? stored.rows : stored.columns; }
+};
+/// Is made float32 a part at a time.
+template <class B>
+constexpr bool kIsWidened = !std::is_same_v<B, Factor>;
 
 auto plain_product(const Factor& a, const Factor& b, MatrixView<float> out, Into into) {
     const auto add = [&](const auto& product) {
@@ -82,16 +98,34 @@ MatrixView<const float> floats_of(const HalfFactor& b, MatrixView<const std::uin
     widen_rows(part, b.format, wide);
     return wide;
 }
+MatrixView<const float> floats_of(const BlockFactor&, const BlockView& part,
+                                  AlignedFloats& memory) {
+    const MatrixView<float> wide{memory.at_least(part.rows * part.columns), part.rows, part.columns,
+                                 part.columns};
+    widen_view(part, wide);
+    return wide;
+}
+
+/// add_rows() of a part of B; of one that is widened 32 rows at a time, which stay in the first-level cache.
+template <class B>
+void add_part(std::span<const float> a, const B& b, const auto& part, MatrixView<float> out,
+              AlignedFloats& memory, Into into) {
+    if constexpr (!kIsWidened<B>) return add_rows(a, part, out, into);
+    for (Index k = 0; k < part.rows; k += kWidenedRows) {
+        const Index count = std::min(kWidenedRows, part.rows - k);
+        add_rows(a.subspan(k, count), floats_of(b, part.row_block(k, count), memory), out,
+                 k == 0 ? into : Into::add);
+    }
+}
 
 /// One row of A uses each number of B once: packing it would cost more than it saves.
 template <class B>
 void multiply_row(const Factor& a, const B& b, MatrixView<float> out, Into into) {
     const std::span<const float> row = a.stored.row(0);
-    const bool few =
-        std::is_same_v<B, HalfFactor> && !b.transposed && b.rows() > kWidened / kRowColumns;
-    const Index width =
-        few ? kLeastRowColumns
-            : round_up(std::max(kRowColumns, divide_up(out.columns, kRowPieces)), kRowColumns);
+    const Index least = kIsWidened<B> ? kWidenedColumns : kRowColumns;
+    const Index width = kIsWidened<B> && b.transposed
+                            ? least
+                            : round_up(std::max(least, divide_up(out.columns, kRowPieces)), least);
     std::vector<AlignedFloats> wide(thread_slots());
     parallel_for(divide_up(out.columns, width), {}, [&](Index n, int slot) {
         const Index first = n * width;
@@ -102,11 +136,22 @@ void multiply_row(const Factor& a, const B& b, MatrixView<float> out, Into into)
             plain_product(a, transposed(floats_of(b, b.stored.row_block(first, count), memory)), to,
                           into);
         else
-            add_rows(row, floats_of(b, b.stored.column_block(first, count), memory), to, into);
+            add_part(row, b, b.stored.column_block(first, count), to, memory, into);
     });
 }
 
-/// B: Factor or HalfFactor.
+/// The same of a matrix stored [out, in]: each row of it is widened and used in the cache.
+void multiply_row_with_blocks(std::span<const float> a, const BlockView& b, std::span<float> out,
+                              Into into) {
+    const Index width = std::max(kLeastBlockRows, divide_up(b.rows, kBlockPieces));
+    parallel_for(divide_up(b.rows, width), {}, [&](Index n, int) {
+        const Index first = n * width;
+        const Index count = std::min(width, b.rows - first);
+        dot_block_rows(a, b.row_block(first, count), out.subspan(first, count), into == Into::add);
+    });
+}
+
+/// B: Factor, HalfFactor or BlockFactor.
 template <class B>
 class Product {
   public:
@@ -122,7 +167,7 @@ class Product {
 
     void run() {
         const Index share = divide_up(out_.columns, kPieces * thread_count());
-        const Index most = std::is_same_v<B, HalfFactor>
+        const Index most = kIsWidened<B>
                                ? std::min(kPackedColumns, kWidened / std::max(depth_, Index{1}))
                                : kPackedColumns;
         const Index width = round_up(std::max(std::min(most, share), Index{1}), width_);
@@ -237,12 +282,40 @@ void multiply_halves(const Factor& a, const HalfFactor& b, MatrixView<float> out
     plain_product(a, {wide.matrix(0, 0), b.transposed}, out, into);
 }
 
+namespace {
+
+/// In float32 as W would be held, so that small products have its numbers.
+void multiply_blocks(const Factor& a, const BlockFactor& b, MatrixView<float> out, Into into) {
+    if (is_small(a, b, out)) {
+        AlignedFloats memory;
+        const MatrixView<const float> wide = floats_of(b, b.stored, memory);
+        if (!b.transposed) return plain_product(a, {wide, false}, out, into);
+        auto turned = Tensor::uninitialised({1, 1, wide.columns, wide.rows});
+        eigen(turned.matrix(0, 0)) = eigen(wide).transpose();
+        return plain_product(a, {turned.matrix(0, 0), false}, out, into);
+    }
+    if (out.rows == 1 && !a.transposed && b.transposed)
+        return multiply_row_with_blocks(a.stored.row(0), b.stored, out.row(0), into);
+    multiply_large(a, b, out, into);
+}
+
+/// The part in the order in which the blocks are stored.
+BlockFactor block_factor(const BlockMatrix& blocks, const WeightPart& b) {
+    if (blocks.turned) return {{&blocks, b.column, b.columns, b.row, b.rows}, !b.transposed};
+    return {{&blocks, b.row, b.rows, b.column, b.columns}, b.transposed};
+}
+
+}  // namespace
+
 void multiply(const Factor& a, const WeightPart& b, MatrixView<float> out, Into into) {
     const auto part = [&](const auto* data) {
         const Index stride = b.of.shape().d;
         return MatrixView{data + b.row * stride + b.column, b.rows, b.columns, stride};
     };
-    if (const Narrow* const narrow = b.of.narrow())
+    const Narrow* const narrow = b.of.narrow();
+    if (narrow != nullptr && narrow->blocks() != nullptr)
+        multiply_blocks(a, block_factor(*narrow->blocks(), b), out, into);
+    else if (narrow != nullptr)
         multiply_halves(a, {part(narrow->data()), narrow->format(), b.transposed}, out, into);
     else
         multiply(a, Factor{part(b.of.data()), b.transposed}, out, into);

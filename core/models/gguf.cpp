@@ -121,12 +121,20 @@ class GgufWeights final : public ArrayFile {
         return array;
     }
 
+    Result<std::optional<CodeArray>> read_codes_at(std::size_t at, const std::string&,
+                                                   double held) const override {
+        auto array = file_->read_codes(places_[at].stored, held);
+        if (array && *array && !(*array)->extents.empty())
+            undo_turns((*array)->bytes, (*array)->extents.front(), places_[at].heads);
+        return array;
+    }
+
     Arrays file_;
     std::vector<StoredArray> places_;
 };
 
-/// "weights are dequantised to float32: 12 arrays of Q4_K, 1 of Q6_K"; "": none is of blocks.
-std::string dequantised_text(const GgufHeader& header) {
+/// "weights stay quantised in memory: 12 arrays of Q4_K, 1 of Q6_K"; "": none is of blocks.
+std::string quantised_text(const GgufHeader& header) {
     std::map<std::string_view, std::size_t> counts;
     for (const GgufTensor& tensor : header.tensors)
         if (const GgufType* const type = gguf_type(tensor.type); type && type->code.items > 1)
@@ -135,7 +143,7 @@ std::string dequantised_text(const GgufHeader& header) {
     for (const auto& [name, count] : counts)
         parts.push_back(fmt::format("{} array{} of {}", count, count == 1 ? "" : "s", name));
     if (parts.empty()) return {};
-    return fmt::format("weights are dequantised to float32: {}", fmt::join(parts, ", "));
+    return fmt::format("weights stay quantised in memory: {}", fmt::join(parts, ", "));
 }
 
 }  // namespace
@@ -161,7 +169,7 @@ Result<ModelSource> open_gguf_model(const std::filesystem::path& path) {
     auto config = config_of_gguf(*file, path.string(), model.notes);
     if (!config) return tl::unexpected(config.error());
     model.config = *std::move(config);
-    if (std::string text = dequantised_text(file->header); !text.empty())
+    if (std::string text = quantised_text(file->header); !text.empty())
         model.notes.push_back(std::move(text));
     model.values = std::move(file->header.values);
     return weights_of_gguf(*std::move(file), model.config).map([&](Arrays&& weights) {

@@ -8,8 +8,9 @@
 
 namespace attn {
 
-/// W [1, 1, rows, columns] in the type of its file: float32, or 16-bit floats, which are widened (exactly) where they are
-/// used. Every number that comes out is the one that W in float32 gives, bit for bit. Copies share the numbers of a file.
+/// W [1, 1, rows, columns] in the type of its file: float32, or 16-bit floats or blocks of codes, which are widened (exactly)
+/// where they are used. Every number that comes out is the one that W in float32 gives, bit for bit; but a product of one row
+/// with blocks, whose sum is in another order. Copies share the numbers of a file.
 class WeightMatrix {
   public:
     /// Empty: not there.

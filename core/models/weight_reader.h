@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -15,6 +16,7 @@
 #include "core/io/arrays/array_file.h"
 #include "core/io/arrays/foreign.h"
 #include "core/models/weights.h"
+#include "core/narrow.h"
 #include "core/stop.h"
 
 namespace attn {
@@ -96,6 +98,12 @@ class WeightReader {
     }
     /// The same in the type of the file.
     Result<WeightMatrix> own_matrix(const std::string& name, Index rows, Index columns) {
+        auto codes = codes_of(name);
+        if (!codes) return tl::unexpected(codes.error());
+        if (*codes)
+            return matrix_shape(name, (*codes)->extents, rows, columns)
+                .map(
+                    [&](const Shape& shape) { return of_codes(std::move(**codes), shape, false); });
         auto halves = halves_of(name);
         if (!halves) return tl::unexpected(halves.error());
         if (!*halves) return as_weight_matrix(matrix(name, rows, columns));
@@ -249,6 +257,12 @@ class WeightReader {
     }
     /// The same in the type of the file.
     Result<WeightMatrix> own_weight(const std::string& name, Index in, Index out) {
+        auto codes = codes_of(name);
+        if (!codes) return tl::unexpected(codes.error());
+        if (*codes)
+            return weight_shape(name, (*codes)->extents, in, out).map([&](const Shape& shape) {
+                return of_codes(std::move(**codes), shape, !rows_are_inputs_);
+            });
         auto halves = halves_of(name);
         if (!halves) return tl::unexpected(halves.error());
         if (!*halves) return as_weight_matrix(weight(name, in, out));
@@ -288,6 +302,35 @@ class WeightReader {
         });
         if (nans > 0) return not_numbers(name, nans);
         return array;
+    }
+    /// nullopt: not quantised, or not there; numbers() says so.
+    Result<std::optional<CodeArray>> codes_of(const std::string& name) {
+        if (!file_.contains(name)) return std::nullopt;
+        auto array = file_.read_codes(name, held_);
+        if (!array || !*array) return array;
+        used_.insert(name);
+        const CodeArray& codes = **array;
+        held_ += static_cast<double>(codes.bytes.size());
+        constexpr Index kRun = 64;  // blocks
+        std::vector<float> run(static_cast<std::size_t>(kRun * codes.code->items));
+        const Index blocks = std::ssize(codes.bytes) / codes.code->bytes;
+        std::ptrdiff_t nans = 0;
+        for (Index block = 0; block < blocks; block += kRun) {
+            const Index count = std::min(kRun, blocks - block);
+            codes.code->widen(codes.bytes.data() + block * codes.code->bytes, count, run.data());
+            nans += std::count_if(run.begin(), run.begin() + count * codes.code->items,
+                                  [](float value) { return std::isnan(value); });
+        }
+        if (nans > 0) return not_numbers(name, nans);
+        return array;
+    }
+    /// `shape`: as it is stored; turned, the matrix is its transpose.
+    static WeightMatrix of_codes(CodeArray&& codes, const Shape& shape, bool turned) {
+        const auto owner =
+            std::make_shared<const std::vector<unsigned char>>(std::move(codes.bytes));
+        const BlockMatrix blocks{codes.code, *owner, shape.t, shape.d, turned};
+        return Tensor::stored(turned ? Shape{1, 1, shape.d, shape.t} : shape,
+                              std::make_shared<const Narrow>(blocks, owner));
     }
     Result<NpyArray> numbers(const std::string& name) {
         if (!file_.contains(name))

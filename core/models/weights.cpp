@@ -20,6 +20,19 @@
 namespace attn {
 namespace {
 
+/// Runs of `count` rows of a matrix that is stored turned, which are columns of what it stands for.
+Tensor rows_of_blocks(const BlockMatrix& from, const Shape& shape, std::span<const Index> firsts,
+                      Index count) {
+    std::vector<unsigned char> bytes;
+    bytes.reserve(static_cast<std::size_t>(shape.d * from.row_bytes()));
+    for (const Index first : firsts)
+        bytes.insert(bytes.end(), from.row(first), from.row(first + count));
+    const auto owner = std::make_shared<const std::vector<unsigned char>>(std::move(bytes));
+    return Tensor::stored(shape,
+                          std::make_shared<const Narrow>(
+                              BlockMatrix{from.code, *owner, shape.d, shape.t, true}, owner));
+}
+
 /// Of a [in, out] weight or a [1, out] bias: `count` columns from each of `firsts` on, side by side.
 Tensor columns_of(const Tensor& from, std::span<const Index> firsts, Index count) {
     if (from.empty()) return {};
@@ -35,7 +48,10 @@ Tensor columns_of(const Tensor& from, std::span<const Index> firsts, Index count
             }
         return to;
     };
-    if (const Narrow* const narrow = from.narrow())
+    const Narrow* const narrow = from.narrow();
+    if (narrow != nullptr && narrow->blocks() != nullptr && narrow->blocks()->turned)
+        return rows_of_blocks(*narrow->blocks(), shape, firsts, count);
+    if (narrow != nullptr && narrow->blocks() == nullptr)
         return Tensor::narrow(shape, taken(narrow->data()), narrow->format());
     return Tensor::shared(shape, taken(from.data()));
 }

@@ -13,6 +13,7 @@
 #include "core/io/file.h"
 #include "core/io/json.h"
 #include "core/models/model.h"
+#include "core/narrow.h"
 #include "tests/io/bytes.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
@@ -167,9 +168,17 @@ TEST_CASE("16-bit floats of GGUF stay as they are, and give what they give in fl
 
 TEST_CASE("blocks of codes give what their numbers in float32 give, and a note says so") {
     const auto model = must(Model::open(golden("blocks.gguf")));
-    CHECK(model.notes() == std::vector<std::string>{"weights are dequantised to float32: 1 array "
+    CHECK(model.notes() == std::vector<std::string>{"weights stay quantised in memory: 1 array "
                                                     "of Q4_K, 1 array of Q6_K, 14 arrays of Q8_0"});
     check_equal(model, must(Model::open(golden("blocks"))));
+    const BlockWeights& block = model.weights().blocks[0];
+    CHECK(block.mlp.down.weight.bytes() == 32 * 144);
+    CHECK(block.mlp.up.weight.bytes() == 256 * 34);
+    for (const Param param : {Param::w_q, Param::w_k, Param::w_v, Param::w_o}) {
+        const Narrow* const narrow = block.attention[param].narrow();
+        REQUIRE(narrow != nullptr);
+        CHECK(narrow->blocks() != nullptr);
+    }
 }
 
 TEST_CASE("divisors of pairs turn as the scaling of Llama 3 that they are made of") {

@@ -11,7 +11,9 @@
 #include "core/backend.h"
 #include "core/halves.h"
 #include "core/io/arrays/array_file.h"
+#include "core/io/gguf.h"
 #include "core/io/json.h"
+#include "core/kernels/matmul.h"
 #include "core/models/circuits.h"
 #include "core/models/family.h"
 #include "core/models/generate.h"
@@ -19,6 +21,7 @@
 #include "core/models/lens.h"
 #include "core/models/model.h"
 #include "core/models/sweep.h"
+#include "core/models/weight_matrix.h"
 #include "core/narrow.h"
 #include "tests/io/bytes.h"
 #include "tests/support/results.h"
@@ -304,4 +307,97 @@ TEST_CASE("gate and up of experts in one matrix are as wide: an odd number of co
     CHECK(
         contains(sentence_in(Model::open(folder.path())),
                  "layer 0 has one matrix of 71 columns for gate and up; expected an even number"));
+}
+
+namespace {
+
+/// Blocks of Q4_K, Q6_K or Q8_0 of random bytes, whose scales are small numbers.
+std::vector<unsigned char> random_blocks(const BlockCode& code, Index count, std::uint32_t seed) {
+    std::vector<unsigned char> bytes(static_cast<std::size_t>(count * code.bytes));
+    for (unsigned char& byte : bytes) {
+        seed = seed * 1664525U + 1013904223U;
+        byte = static_cast<unsigned char>(seed >> 24U);
+    }
+    for (Index n = 0; n < count; ++n) {
+        unsigned char* const block = bytes.data() + n * code.bytes;
+        if (code.bytes == 210)
+            block[209] = 0x1C;  // 2^-8, a little more
+        else
+            block[1] = 0x1C, block[3] = code.bytes == 144 ? 0x1C : block[3];
+    }
+    return bytes;
+}
+
+Tensor random_rows(Index rows, Index columns) {
+    Tensor a({1, 1, rows, columns});
+    std::uint32_t seed = 7;
+    for (float& value : a.values()) {
+        seed = seed * 1664525U + 1013904223U;
+        value = static_cast<float>(seed >> 8U) * 0x1p-23F - 1.0F;
+    }
+    return a;
+}
+
+/// out = a B, or out += a B.
+Tensor product(const Tensor& a, const WeightPart& b, Into into) {
+    Tensor out({1, 1, a.shape().t, b.transposed ? b.rows : b.columns}, 0.5F);
+    multiply({a.matrix(0, 0)}, b, out.matrix(0, 0), into);
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("a product with blocks of codes is the one with their numbers in float32") {
+    constexpr Index kRows = 512, kColumns = 768;
+    for (const std::uint32_t type : {8U, 12U, 14U})
+        for (const bool turned : {false, true}) {
+            CAPTURE(type);
+            CAPTURE(turned);
+            const BlockCode& code = gguf_type(type)->code;
+            const auto owner = std::make_shared<const std::vector<unsigned char>>(
+                random_blocks(code, kRows * kColumns / code.items, type));
+            const BlockMatrix blocks{&code, *owner, kRows, kColumns, turned};
+            const Shape shape =
+                turned ? Shape{1, 1, kColumns, kRows} : Shape{1, 1, kRows, kColumns};
+            const Tensor coded =
+                Tensor::stored(shape, std::make_shared<const Narrow>(blocks, owner));
+            const Tensor wide(shape,
+                              std::vector<float>(coded.data(), coded.data() + coded.count()));
+            CHECK(wide(0, 0, 5, 7) == WeightMatrix(coded)(5, 7));
+            std::vector<float> row(static_cast<std::size_t>(shape.d));
+            WeightMatrix(coded).copy_row(3, row);
+            CHECK(std::ranges::equal(row, wide.matrix(0, 0).row(3)));
+            const auto parts = [&](const Tensor& of) {
+                return std::vector<WeightPart>{
+                    WeightPart{of}, rows_of_weight(of, 64, 300), columns_of_weight(of, 100, 264),
+                    transposed(WeightPart{of}), transposed(columns_of_weight(of, 3, 500))};
+            };
+            const auto of_codes = parts(coded), of_floats = parts(wide);
+            for (std::size_t n = 0; n < of_codes.size(); ++n)
+                for (const Index rows : {1, 2, 7, 200})
+                    for (const Into into : {Into::replace, Into::add}) {
+                        CAPTURE(n);
+                        CAPTURE(rows);
+                        const WeightPart& b = of_codes[n];
+                        const Tensor a = random_rows(rows, b.transposed ? b.columns : b.rows);
+                        const Tensor ours = product(a, b, into);
+                        const Tensor theirs = product(a, of_floats[n], into);
+                        if (rows > 1) {
+                            CHECK(ours == theirs);
+                            continue;
+                        }
+                        // One row: another order of sums, each within k ε Σ |a b|.
+                        const auto k = static_cast<float>(a.shape().d);
+                        for (Index column = 0; column < ours.shape().d; ++column) {
+                            float size = 0.5F;
+                            for (Index i = 0; i < a.shape().d; ++i)
+                                size += std::abs(a(0, 0, 0, i) *
+                                                 (b.transposed
+                                                      ? wide(0, 0, b.row + column, b.column + i)
+                                                      : wide(0, 0, b.row + i, b.column + column)));
+                            REQUIRE(std::abs(ours(0, 0, 0, column) - theirs(0, 0, 0, column)) <=
+                                    k * 0x1p-24F * size);
+                        }
+                    }
+        }
 }
