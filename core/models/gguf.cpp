@@ -11,7 +11,9 @@
 #include <fmt/ranges.h>
 
 #include "core/io/arrays/foreign.h"
+#include "core/io/arrays/joined.h"
 #include "core/models/family.h"
+#include "core/text.h"
 
 namespace attn {
 namespace {
@@ -20,6 +22,7 @@ namespace {
 constexpr struct {
     std::string_view gguf;  // after "blk.N." where the family's has {}
     std::string_view TensorNames::*name;
+    bool shared = false;  // of the expert that every token takes
 } kNames[] = {
     {"token_embd", &TensorNames::embedding},
     {"position_embd", &TensorNames::positions},
@@ -39,6 +42,11 @@ constexpr struct {
     {"ffn_up", &TensorNames::up},
     {"ffn_down", &TensorNames::down},
     {"post_ffw_norm", &TensorNames::mlp_out_norm},
+    {"ffn_gate_inp", &TensorNames::router},
+    {"ffn_gate_inp_shexp", &TensorNames::shared_gate},
+    {"ffn_gate_shexp", &TensorNames::gate, true},
+    {"ffn_up_shexp", &TensorNames::up, true},
+    {"ffn_down_shexp", &TensorNames::down, true},
 };
 /// Read with the keys.
 constexpr std::string_view kDivisors[] = {"rope_freqs.weight", "rope_factors_long.weight",
@@ -49,6 +57,16 @@ struct StoredArray {
     std::string stored, name;
     Index heads = 0;
 };
+
+/// A family's name with one of its experts, "experts.3" or "shared_expert"; "": of a layer that has one MLP. "": it has no such
+/// place.
+std::string named_expert(std::string name, std::string_view expert) {
+    constexpr std::string_view kEach = "experts.[]";
+    const auto gap = name.find(kEach);
+    if (gap == std::string::npos) return expert.empty() ? name : "";
+    return expert.empty() ? name.erase(gap, kEach.size() + 1)
+                          : name.replace(gap, kEach.size(), expert);
+}
 
 /// "blk.3.attn_q.bias" is layers.3.self_attn.q_proj.bias; what no family has keeps its name.
 StoredArray stored_array(const std::string& stored, const ModelConfig& config) {
@@ -61,13 +79,23 @@ StoredArray stored_array(const std::string& stored, const ModelConfig& config) {
         layer = rest.substr(4, rest.find('.', 4) - 4);
         rest.remove_prefix(std::min(rest.size(), 4 + layer.size() + 1));
     }
+    std::string expert;
+    if (const auto number = rest.find('.'); number != std::string_view::npos) {
+        expert = fmt::format("experts.{}", rest.substr(number + 1));
+        rest = rest.substr(0, number);
+    }
     const auto* const row =
         std::ranges::find(kNames, rest, &std::remove_cvref_t<decltype(*kNames)>::gguf);
-    std::string name(row == std::end(kNames) ? "" : config.family->names.*row->name);
+    std::string name;
+    if (row != std::end(kNames)) {
+        if (row->shared) expert = config.family->names.shared_expert;
+        name = named_expert(std::string(config.family->names.*row->name), expert);
+    }
     const auto gap = name.find("{}");
     if (name.empty() || (gap == std::string::npos) != layer.empty()) return {stored, stored};
     if (gap != std::string::npos) name.replace(gap, 2, layer);
-    const bool turned = config.family->key == "llama" || config.family->key == "granite";
+    const std::string_view key = config.family->key;
+    const bool turned = key == "llama" || key == "granite" || key == "mixtral";
     const Index heads = !turned                        ? 0
                         : row->name == &TensorNames::q ? config.heads
                         : row->name == &TensorNames::k ? config.kv_heads
@@ -162,8 +190,71 @@ Result<Arrays> weights_of_gguf(GgufArrays file, const ModelConfig& config) {
     return GgufWeights::list(std::move(file.arrays), std::move(places));
 }
 
-Result<ModelSource> open_gguf_model(const std::filesystem::path& path) {
+namespace {
+
+/// NAME-00001-of-00003.gguf of a model in three files.
+std::string part_name(std::string_view stem, Index part, Index parts) {
+    return fmt::format("{}-{:05}-of-{:05}.gguf", stem, part, parts);
+}
+
+/// Every part of a model of `parts` files, one of which is `path`, with the keys of the first.
+Result<GgufArrays> open_parts(const std::filesystem::path& path, Index parts) {
+    const std::string name = path.filename().string();
+    const std::size_t ending = part_name("", 1, parts).size();
+    const std::string stem = name.substr(0, name.size() - std::min(ending, name.size()));
+    Index opened = 0;
+    for (Index part = 1; part <= parts && opened == 0; ++part)
+        if (name == part_name(stem, part, parts)) opened = part;
+    if (opened == 0)
+        return bad_input(fmt::format("{} is one of {} files; expected a name like {}",
+                                     path.string(), parts, part_name("model", 1, parts)));
+    GgufArrays whole;
+    std::vector<Arrays> files;
+    std::vector<std::string> names;
+    std::vector<JoinedArrays::Place> places;
+    for (Index part = 1; part <= parts; ++part) {
+        const auto at = path.parent_path() / part_name(stem, part, parts);
+        auto file = open_gguf(at);
+        if (!file) return tl::unexpected(file.error());
+        const auto number = file->header.values.find("split.no");
+        if (number == file->header.values.end() || *number != part - 1)
+            return bad_input(fmt::format(
+                "{} has 'split.no' = {}; expected {}", at.string(),
+                number == file->header.values.end() ? "nothing" : shortened(number->dump()),
+                part - 1));
+        for (const std::string& array : file->arrays->names()) {
+            names.push_back(array);
+            places.push_back({files.size(), array});
+        }
+        files.push_back(std::move(file->arrays));
+        auto& tensors = whole.header.tensors;
+        tensors.insert(tensors.end(), file->header.tensors.begin(), file->header.tensors.end());
+        if (part == 1) whole.header.values = std::move(file->header.values);
+    }
+    whole.header.values["split.count"] = 1;
+    return JoinedArrays::join(path.string(), std::move(files), std::move(names), std::move(places))
+        .map([&](Arrays&& arrays) {
+            whole.arrays = std::move(arrays);
+            return std::move(whole);
+        });
+}
+
+/// The file, or all files of a model that llama-gguf-split has split.
+Result<GgufArrays> open_whole(const std::filesystem::path& path) {
     auto file = open_gguf(path);
+    if (!file) return file;
+    constexpr Index kMostParts = 9999;
+    const auto parts = file->header.values.find("split.count");
+    if (parts == file->header.values.end() || !parts->is_number_unsigned()) return file;
+    const auto count = parts->get<std::uint64_t>();
+    if (count < 2 || count > kMostParts) return file;  // config_of_gguf() refuses the latter
+    return open_parts(path, static_cast<Index>(count));
+}
+
+}  // namespace
+
+Result<ModelSource> open_gguf_model(const std::filesystem::path& path) {
+    auto file = open_whole(path);
     if (!file) return tl::unexpected(file.error());
     ModelSource model;
     auto config = config_of_gguf(*file, path.string(), model.notes);

@@ -20,9 +20,10 @@ using nlohmann::json;
 
 constexpr struct Architecture {
     std::string_view name, family;
-} kArchitectures[] = {{"llama", "llama"}, {"qwen2", "qwen2"},   {"qwen3", "qwen3"},
-                      {"gpt2", "gpt2"},   {"gemma2", "gemma2"}, {"gemma3", "gemma3_text"},
-                      {"phi3", "phi3"},   {"olmo2", "olmo2"},   {"granite", "granite"}};
+} kArchitectures[] = {
+    {"llama", "llama"},     {"qwen2", "qwen2"},        {"qwen3", "qwen3"},       {"gpt2", "gpt2"},
+    {"gemma2", "gemma2"},   {"gemma3", "gemma3_text"}, {"phi3", "phi3"},         {"olmo2", "olmo2"},
+    {"granite", "granite"}, {"qwen2moe", "qwen2_moe"}, {"qwen3moe", "qwen3_moe"}};
 
 /// After "ARCHITECTURE.". What config.json calls it; where that is a setting of another architecture it is refused there.
 constexpr struct Key {
@@ -64,6 +65,8 @@ constexpr struct Key {
 constexpr std::string_view kRead[] = {
     "vocab_size",
     "feed_forward_length",
+    "expert_feed_forward_length",
+    "expert_shared_feed_forward_length",
     "attention.layer_norm_rms_epsilon",
     "attention.layer_norm_epsilon",
     "attention.value_length",
@@ -182,8 +185,11 @@ class GgufConfig {
             type != values_.end() && *type != "model")
             return complain(fmt::format("has 'general.type' = {}; expected \"model\"",
                                         shortened(type->dump())));
-        family_ = &*std::ranges::find(model_families(), row->family, &ModelFamily::key);
-        out_["model_type"] = row->family;
+        // llama.cpp has Mixtral as a Llama with experts.
+        const bool mixtral = name_ == "llama" && number("expert_count", 0.0) > 0.0;
+        const std::string_view key = mixtral ? "mixtral" : row->family;
+        family_ = &*std::ranges::find(model_families(), key, &ModelFamily::key);
+        out_["model_type"] = key;
     }
 
     /// A list of one number a layer, all the same, is that number.
@@ -229,6 +235,7 @@ class GgufConfig {
         if (const json* const hidden = find("feed_forward_length"))
             out_[is_own_key(*family_, "intermediate_size") ? "intermediate_size" : "n_inner"] =
                 plain(*hidden);
+        take_experts();
         const bool rms = family_->norm == Norm::rms;
         const std::string_view epsilon =
             rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon";
@@ -247,6 +254,21 @@ class GgufConfig {
             out_["head_dim"] = std::floor(number("embedding_length", 0.0) / heads);
         if (!out_.contains("rope_theta")) out_["rope_theta"] = 10000.0;
         take_query_scalar();
+    }
+
+    /// llama.cpp divides the weights of Qwen 3's experts by their sum, and not those of Qwen 2's.
+    void take_experts() {
+        if (name_ != "qwen2moe" && name_ != "qwen3moe") return;
+        out_["norm_topk_prob"] = name_ == "qwen3moe";
+        if (const auto experts = out_.find("num_local_experts");
+            experts != out_.end() && !is_own_key(*family_, "num_local_experts")) {
+            out_["num_experts"] = *experts;
+            out_.erase("num_local_experts");
+        }
+        for (const auto& [key, name] :
+             {std::pair{"expert_feed_forward_length", "moe_intermediate_size"},
+              {"expert_shared_feed_forward_length", "shared_expert_intermediate_size"}})
+            if (find(key) != nullptr) out_[name] = *find(key);
     }
 
     /// Gemma's scale of scores is not in the file; llama.cpp takes that of the 27B models by their number of layers.

@@ -10,6 +10,7 @@ of Q8_0, Q4_K and Q6_K, and blocks/ the same as Hugging Face's folder in float32
 
 import json
 import pathlib
+import re
 import struct
 
 import numpy as np
@@ -17,6 +18,10 @@ import numpy as np
 HERE = pathlib.Path(__file__).resolve().parent
 OUT = HERE / "gguf"
 TYPES = {"F32": 0, "F16": 1, "Q8_0": 8, "Q4_K": 12, "Q5_K": 13, "Q6_K": 14, "BF16": 30}
+
+
+class Short(int):
+    """A number of 16 bits."""
 
 
 def text(value):
@@ -28,6 +33,8 @@ def value(one):
     """A value with its type: bool, int (u32), float (f32), str, or a list of one of them (ints: i32)."""
     if isinstance(one, bool):
         return struct.pack("<I?", 7, one)
+    if isinstance(one, Short):
+        return struct.pack("<IH", 2, one)
     if isinstance(one, int):
         return struct.pack("<II", 4, one)
     if isinstance(one, float):
@@ -166,7 +173,11 @@ NAMES = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_he
          "input_layernorm": "attn_norm", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.gate_up_proj": "ffn_up",
          "mlp.down_proj": "ffn_down", "transformer.wte": "token_embd", "transformer.wpe": "position_embd", "transformer.ln_f": "output_norm",
          "ln_1": "attn_norm", "ln_2": "ffn_norm", "attn.c_attn": "attn_qkv", "attn.c_proj": "attn_output", "mlp.c_fc": "ffn_up",
-         "mlp.c_proj": "ffn_down"}
+         "mlp.c_proj": "ffn_down", "block_sparse_moe.gate": "ffn_gate_inp", "mlp.gate": "ffn_gate_inp",
+         "mlp.shared_expert_gate": "ffn_gate_inp_shexp", "mlp.shared_expert.gate_proj": "ffn_gate_shexp",
+         "mlp.shared_expert.up_proj": "ffn_up_shexp", "mlp.shared_expert.down_proj": "ffn_down_shexp"}
+EXPERT = re.compile(r"(?:block_sparse_moe|mlp)\.experts\.(\d+)\.(\w+)")
+EXPERT_PARTS = {"w1": "gate", "w2": "down", "w3": "up", "gate_proj": "gate", "up_proj": "up", "down_proj": "down"}
 NORMS = {"before": {"post_attention_layernorm": "ffn_norm"},
          "others": {"post_attention_layernorm": "post_attention_norm", "pre_feedforward_layernorm": "ffn_norm",
                     "post_feedforward_layernorm": "post_ffw_norm"}}
@@ -178,6 +189,8 @@ def gguf_name(name, family):
     for before in ("model.layers.", "transformer.h."):
         if base.startswith(before):
             layer, base = base[len(before):].split(".", 1)
+            if expert := EXPERT.fullmatch(base):
+                return f"blk.{layer}.ffn_{EXPERT_PARTS[expert[2]]}_exps.{part}.{expert[1]}"
             return f"blk.{layer}.{names[base]}.{part}"
     return f"{names[base]}.{part}"
 
@@ -192,7 +205,7 @@ def stored(name, array, config):
     family = config["model_type"]
     if family == "gpt2" and name.endswith(".attn.bias"):
         return "", array
-    if family in ("llama", "granite") and (".q_proj." in name or ".k_proj." in name):
+    if family in ("llama", "granite", "mixtral") and (".q_proj." in name or ".k_proj." in name):
         array = in_turns(array, config["num_attention_heads" if ".q_proj." in name else "num_key_value_heads"])
     if family.startswith("gemma") and name.endswith("norm.weight"):
         array = array + np.float32(1)
@@ -203,10 +216,10 @@ def stored(name, array, config):
 
 def keys_of(config, arrays):
     family = config["model_type"]
-    arch = {"gemma3_text": "gemma3"}.get(family, family)
+    arch = {"gemma3_text": "gemma3", "mixtral": "llama", "qwen2_moe": "qwen2moe", "qwen3_moe": "qwen3moe"}.get(family, family)
     get = lambda *names: next((config[name] for name in names if config.get(name) is not None), None)
     heads = get("num_attention_heads", "n_head")
-    hidden = next(array for name, array in arrays.items() if "ffn_down" in name and name.endswith("weight")).shape[1]
+    hidden = get("intermediate_size") or next(array for name, array in arrays.items() if "ffn_down" in name and name.endswith("weight")).shape[1]
     keys = {"block_count": get("num_hidden_layers", "n_layer"), "embedding_length": get("hidden_size", "n_embd"),
             "attention.head_count": heads, "attention.head_count_kv": get("num_key_value_heads"), "feed_forward_length": hidden,
             "context_length": get("max_position_embeddings", "n_positions"), "rope.freq_base": get("rope_theta"),
@@ -215,6 +228,10 @@ def keys_of(config, arrays):
             "rope.freq_base_swa": get("rope_local_base_freq"), "attn_logit_softcapping": get("attn_logit_softcapping"),
             "final_logit_softcapping": get("final_logit_softcapping"), "attention.scale": get("attention_multiplier"),
             "embedding_scale": get("embedding_multiplier"), "residual_scale": get("residual_multiplier"), "logit_scale": get("logits_scaling")}
+    if get("num_experts", "num_local_experts"):
+        keys |= {"expert_count": get("num_experts", "num_local_experts"), "expert_used_count": config["num_experts_per_tok"],
+                 "expert_feed_forward_length": get("moe_intermediate_size"), "expert_shared_feed_forward_length": get("shared_expert_intermediate_size")}
+        keys |= {"attention.sliding_window": None, "rope.freq_base": get("rope_theta") or config.get("rope_parameters", {}).get("rope_theta")}
     if get("head_dim"):
         keys |= {"attention.key_length": config["head_dim"], "attention.value_length": config["head_dim"],
                  "rope.dimension_count": int(config["head_dim"] * config.get("partial_rotary_factor", 1))}
@@ -238,13 +255,26 @@ def as_type(array, kind):
     return kind, (array.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16).tobytes()
 
 
-def model(name, kind="F32", to=None, more=(), keys=None):
+def stacked_experts(arrays):
+    """blk.0.ffn_up_exps.weight.3 and the others as one array."""
+    whole = {}
+    for name, array in arrays.items():
+        if "_exps." in name:
+            whole.setdefault(name.rsplit(".", 1)[0], {})[int(name.rsplit(".", 1)[1])] = array
+        else:
+            whole[name] = array
+    return {name: np.stack([one[n] for n in range(len(one))]) if isinstance(one, dict) else one for name, one in whole.items()}
+
+
+def model(name, kind="F32", to=None, more=(), keys=None, layers=None):
     config = json.loads((HERE / "models" / name / "config.json").read_text())
+    config["num_hidden_layers"] = layers or config.get("num_hidden_layers")
     arrays = {}
     for theirs, array in read_safetensors(HERE / "models" / name / "model.safetensors").items():
         ours, array = stored(theirs, array, config)
-        if ours:
+        if ours and not (layers and ours.startswith(f"blk.{layers}.")):
             arrays[ours] = array
+    arrays = stacked_experts(arrays)
     scaling = config.get("rope_scaling", {})
     for key in ("short_factor", "long_factor"):
         if key in scaling:
@@ -295,6 +325,9 @@ def blocks():
               "max_position_embeddings": 32, "tie_word_embeddings": False}
     named = {name: np.zeros(shape) for name, kind, shape, raw in tensors}
     write(OUT / "blocks.gguf", keys_of(config, named), tensors)
+    for part in range(3):  # as llama-gguf-split names them: the first has the keys
+        keys = {"split.no": Short(part), "split.count": Short(3), "split.tensors.count": len(tensors)}
+        write(OUT / "split" / f"blocks-{part + 1:05}-of-00003.gguf", {**(keys_of(config, named) if part == 0 else {}), **keys}, tensors[part * 7:][:7])
     write_safetensors(OUT / "blocks" / "model.safetensors", arrays)
     (OUT / "blocks" / "config.json").write_text(json.dumps(config) + "\n")
 
@@ -342,8 +375,9 @@ def with_tokenizer():
 
 if __name__ == "__main__":
     types()
-    for each in ("llama", "qwen2", "qwen3", "gpt2", "gemma2", "gemma3_text", "phi3", "phi3~longrope", "olmo2", "granite"):
+    for each in ("llama", "qwen2", "qwen3", "gpt2", "gemma2", "gemma3_text", "phi3", "phi3~longrope", "olmo2", "granite", "mixtral", "qwen2_moe"):
         model(each)
+    model("qwen3_moe", layers=1)  # the second has no experts, which llama.cpp's has
     model("llama", "F16", "llama.f16")
     model("llama", "BF16", "llama.bf16")
     model("llama", to="llama.llama3", more={"rope_freqs.weight": llama3_divisors(8, 500.0, 8.0, 1.0, 4.0, 16)}.items())

@@ -76,6 +76,18 @@ void set_query_scalar(json& config) {
         config["query_pre_attn_scalar"] = config["head_dim"];
 }
 
+/// GGUF has no windows of Qwen and divides the weights of Qwen 3's experts; each layer has experts, which the golden model's
+/// second layer has not.
+void as_in_gguf(json& config) {
+    if (config["model_type"] == "mixtral") return;
+    config["norm_topk_prob"] = config["model_type"] == "qwen3_moe";
+    config["use_sliding_window"] = false;
+    config.erase("layer_types");
+    config["sliding_window"] = nullptr;
+    config["mlp_only_layers"] = json::array();
+    if (config["model_type"] == "qwen3_moe") config["num_hidden_layers"] = 1;
+}
+
 /// Of the golden file with other keys; null: without the key.
 Result<ModelConfig> config_with(const std::string& name, const json& values,
                                 std::vector<std::string>& notes) {
@@ -181,6 +193,44 @@ TEST_CASE("blocks of codes give what their numbers in float32 give, and a note s
     }
 }
 
+TEST_CASE("experts of GGUF, which are one array, are those of the folder, to the last bit") {
+    for (const std::string name : {"mixtral", "qwen2_moe", "qwen3_moe"}) {
+        CAPTURE(name);
+        const Scratch scratch;
+        const auto model = must(Model::open(golden(name + ".gguf")));
+        CHECK(model.weights().unused.empty());
+        check_equal(model, folder_with(scratch, name, as_in_gguf));
+    }
+}
+
+TEST_CASE("a model in several files is the whole one, whichever of them is opened") {
+    const auto whole = must(Model::open(golden("blocks.gguf")));
+    for (const int part : {1, 2, 3}) {
+        CAPTURE(part);
+        const auto model =
+            must(Model::open(golden(fmt::format("split/blocks-{:05}-of-00003.gguf", part))));
+        CHECK(model.notes() == whole.notes());
+        check_equal(model, whole);
+    }
+}
+
+TEST_CASE("a part of a model that is missing, misnamed or out of place is named") {
+    const Scratch scratch;
+    const auto copy = [&](int part, const std::string& name) {
+        std::filesystem::copy_file(golden(fmt::format("split/blocks-{:05}-of-00003.gguf", part)),
+                                   scratch / name,
+                                   std::filesystem::copy_options::overwrite_existing);
+        return scratch / name;
+    };
+    const auto alone = copy(1, "blocks-00001-of-00003.gguf");
+    CHECK(contains(sentence_in(Model::open(alone)), "blocks-00002-of-00003.gguf"));
+    copy(3, "blocks-00002-of-00003.gguf");
+    CHECK(contains(sentence_in(Model::open(alone)),
+                   "blocks-00002-of-00003.gguf has 'split.no' = 2; expected 1"));
+    CHECK(contains(sentence_in(Model::open(copy(1, "part.gguf"))),
+                   "part.gguf is one of 3 files; expected a name like model-00001-of-00003.gguf"));
+}
+
 TEST_CASE("divisors of pairs turn as the scaling of Llama 3 that they are made of") {
     const Scratch scratch;
     const auto folder = folder_with(scratch, "llama", [](json& config) {
@@ -217,15 +267,15 @@ TEST_CASE("bitsandbytes' int8 is dequantised, and a note says so") {
 TEST_CASE("keys of GGUF that are missing, or change numbers that are not computed, are refused") {
     CHECK(refused("llama.gguf", {{"general.architecture", "falcon"}}) ==
           "m.gguf has 'general.architecture' = \"falcon\"; expected one of llama, qwen2, qwen3, "
-          "gpt2, gemma2, gemma3, phi3, olmo2, granite");
+          "gpt2, gemma2, gemma3, phi3, olmo2, granite, qwen2moe, qwen3moe");
     CHECK(refused("llama.gguf", {{"general.architecture", nullptr}}) ==
           "m.gguf has no 'general.architecture', which says what the model is");
     CHECK(refused("llama.gguf", {{"llama.block_count", nullptr}}) ==
           "m.gguf has no 'llama.block_count'");
     CHECK(refused("llama.gguf", {{"llama.attention.layer_norm_rms_epsilon", nullptr}}) ==
           "m.gguf has no 'llama.attention.layer_norm_rms_epsilon'");
-    CHECK(refused("llama.gguf", {{"llama.expert_count", 8}}) ==
-          "m.gguf has 'llama.expert_count' = 8; expected none: it is not computed here");
+    CHECK(refused("qwen2.gguf", {{"qwen2.expert_count", 8}}) ==
+          "m.gguf has 'qwen2.expert_count' = 8; expected none: it is not computed here");
     CHECK(refused("llama.gguf", {{"llama.attention.head_count", {4, 2}}}) ==
           "m.gguf has 'llama.attention.head_count' = [4,2]; expected a whole number from 1 to "
           "2147483648");

@@ -14,12 +14,39 @@
 namespace attn {
 namespace {
 
+/// "blk.0.ffn_up_exps.weight" [8, 64, 32] of all experts as blk.0.ffn_up.0.weight, …, blk.0.ffn_up.7.weight [64, 32].
+std::vector<GgufTensor> with_experts_apart(std::vector<GgufTensor> tensors) {
+    constexpr std::string_view kExperts = "_exps.";
+    constexpr Index kMostExperts = 4096;
+    std::vector<GgufTensor> apart;
+    for (GgufTensor& tensor : tensors) {
+        const std::size_t at = tensor.name.find(kExperts);
+        if (at == std::string::npos || tensor.extents.size() < 2 || tensor.bytes == 0 ||
+            tensor.extents.front() > kMostExperts) {
+            apart.push_back(std::move(tensor));
+            continue;
+        }
+        const auto experts = static_cast<std::uint64_t>(tensor.extents.front());
+        GgufTensor one = tensor;
+        one.extents.erase(one.extents.begin());
+        one.items /= experts;
+        one.bytes /= experts;
+        for (std::uint64_t n = 0; n < experts; ++n, one.begin += one.bytes) {
+            one.name = fmt::format("{}.{}.{}", tensor.name.substr(0, at), n,
+                                   tensor.name.substr(at + kExperts.size()));
+            apart.push_back(one);
+        }
+    }
+    return apart;
+}
+
 class GgufFile final : public ArrayFile {
   public:
     static Result<GgufArrays> list(std::optional<MappedFile> mapped, std::string_view bytes,
                                    std::string what) {
         auto header = parse_gguf_header(bytes, what);
         if (!header) return tl::unexpected(header.error());
+        header->tensors = with_experts_apart(std::move(header->tensors));
         auto file = std::unique_ptr<GgufFile>(new GgufFile(std::move(what)));
         file->mapped_ = std::move(mapped);
         file->bytes_ = bytes;
