@@ -13,6 +13,8 @@ struct BlockCode {
     Index items = 0, bytes = 0;  // 0: a type that is not read
     /// Writes the numbers of `count` blocks.
     void (*widen)(const unsigned char* blocks, Index count, float* numbers) = nullptr;
+    /// The sum of the numbers of `count` blocks times as many of `a`.
+    float (*dot)(const unsigned char* blocks, Index count, const float* a) = nullptr;
 };
 
 inline constexpr Index kMostBlockItems = 256;

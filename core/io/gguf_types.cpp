@@ -53,18 +53,44 @@ using Codes = hn::Vec<Ints>;
 constexpr std::size_t kLanes = hn::MaxLanes(Floats());
 
 HWY_INLINE Codes codes_at(const Byte* at) { return hn::PromoteTo(Ints(), hn::LoadU(Bytes(), at)); }
-HWY_INLINE Codes masked(Codes codes, int mask) { return hn::And(codes, hn::Set(Ints(), mask)); }
-/// to[…] = step q − shift.
-HWY_INLINE void store(Codes q, float step, float shift, float* to) {
-    const Floats floats;
-    hn::StoreU(hn::MulSub(hn::Set(floats, step), hn::ConvertTo(floats, q), hn::Set(floats, shift)),
-               floats, to);
+HWY_INLINE Codes signed_at(const Byte* at) {
+    const hn::Rebind<std::int8_t, Floats> bytes;
+    return hn::PromoteTo(Ints(), hn::LoadU(bytes, reinterpret_cast<const std::int8_t*>(at)));
 }
-/// to[…] = step (q − 32).
-HWY_INLINE void store_six_bits(Codes low, Codes high, float step, float* to) {
+HWY_INLINE Codes masked(Codes codes, int mask) { return hn::And(codes, hn::Set(Ints(), mask)); }
+/// What becomes of a vector of numbers, n-th and following of a block: they are stored, or their products with `a` are added to
+/// one of four sums.
+struct Stored {
+    float* to;
+    template <int kSum>
+    HWY_INLINE void take(std::size_t n, hn::Vec<Floats> numbers) {
+        hn::StoreU(numbers, Floats(), to + n);
+    }
+};
+struct Summed {
+    const float* a;
+    hn::Vec<Floats> sums_0 = hn::Zero(Floats()), sums_1 = sums_0, sums_2 = sums_0, sums_3 = sums_0;
+    template <int kSum>
+    HWY_INLINE void take(std::size_t n, hn::Vec<Floats> numbers) {
+        auto& sums = kSum == 0 ? sums_0 : kSum == 1 ? sums_1 : kSum == 2 ? sums_2 : sums_3;
+        sums = hn::MulAdd(numbers, hn::LoadU(Floats(), a + n), sums);
+    }
+    HWY_INLINE float sum() const {
+        return hn::GetLane(
+            hn::SumOfLanes(Floats(), hn::Add(hn::Add(sums_0, sums_1), hn::Add(sums_2, sums_3))));
+    }
+};
+
+/// step q − shift.
+HWY_INLINE hn::Vec<Floats> numbers_of(Codes q, float step, float shift) {
+    const Floats floats;
+    return hn::MulSub(hn::Set(floats, step), hn::ConvertTo(floats, q), hn::Set(floats, shift));
+}
+/// step (q − 32).
+HWY_INLINE hn::Vec<Floats> six_bits(Codes low, Codes high, float step) {
     const Floats floats;
     const Codes q = hn::Sub(hn::Or(low, high), hn::Set(Ints(), 32));
-    hn::StoreU(hn::Mul(hn::Set(floats, step), hn::ConvertTo(floats, q)), floats, to);
+    return hn::Mul(hn::Set(floats, step), hn::ConvertTo(floats, q));
 }
 
 HWY_INLINE void widen_f32(const Byte* block, float* to) { *to = std::bit_cast<float>(four(block)); }
@@ -165,74 +191,102 @@ HWY_INLINE void widen_q3_k(const Byte* block, float* to) {
     }
 }
 
-/// Scale and minimum of run `part` of 8, of 6 bits each in 12 bytes.
-struct ScaleAndMinimum {
-    int scale, minimum;
+/// d s and m b of 8 runs, whose s and b have 6 bits each in 12 bytes: four bytes are taken at once, and 16 are multiplied.
+struct StepsAndShifts {
+    float steps[8], shifts[8];
 };
-HWY_INLINE ScaleAndMinimum scale_and_minimum(const Byte* packed, int part) {
-    if (part < 4) return {packed[part] & 63, packed[part + 4] & 63};
-    return {(packed[part + 4] & 15) | (packed[part - 4] >> 6) << 4,
-            (packed[part + 4] >> 4) | (packed[part] >> 6) << 4};
+static_assert(sizeof(StepsAndShifts) == 16 * sizeof(float));
+HWY_INLINE void get_steps(const Byte* block, StepsAndShifts& made) {
+    const float d = half(block), m = half(block + 2);
+    constexpr std::uint32_t kSix = 0x3F3F3F3FU, kFour = 0x0F0F0F0FU, kTwo = 0x03030303U;
+    const std::uint32_t first = four(block + 4), second = four(block + 8), third = four(block + 12);
+    const std::uint32_t words[4] = {first & kSix, (third & kFour) | (first >> 6U & kTwo) << 4U,
+                                    second & kSix,
+                                    (third >> 4U & kFour) | (second >> 6U & kTwo) << 4U};
+    Byte bytes[16];
+    std::memcpy(bytes, words, sizeof bytes);
+    float numbers[16];
+    const Floats floats;
+    for (std::size_t n = 0; n < 16; n += kLanes) {
+        const auto factor = kLanes == 16 ? hn::IfThenElse(hn::FirstN(floats, 8), hn::Set(floats, d),
+                                                          hn::Set(floats, m))
+                                         : hn::Set(floats, n < 8 ? d : m);
+        hn::StoreU(hn::Mul(factor, hn::ConvertTo(floats, codes_at(bytes + n))), floats,
+                   numbers + n);
+    }
+    std::memcpy(made.steps, numbers, sizeof made.steps);
+    std::memcpy(made.shifts, numbers + 8, sizeof made.shifts);
 }
 
 /// d, m, 8 scales and minima, 128 bytes: d s q − m b. Each 32 bytes hold two runs of 32 numbers, in the lower halves and in the
 /// upper.
-HWY_INLINE void widen_q4_k(const Byte* block, float* to) {
-    const float d = half(block), m = half(block + 2);
-    for (int part = 0; part < 8; part += 2) {
-        const Byte* const q = block + 16 + 16 * part;
-        const auto [scale, minimum] = scale_and_minimum(block + 4, part);
-        const auto [scale_2, minimum_2] = scale_and_minimum(block + 4, part + 1);
-        const float step = d * static_cast<float>(scale), shift = m * static_cast<float>(minimum);
-        const float step_2 = d * static_cast<float>(scale_2);
-        const float shift_2 = m * static_cast<float>(minimum_2);
-        float* const run = to + 32 * part;
-        for (std::size_t n = 0; n < 32; n += kLanes) {
-            const Codes both = codes_at(q + n);
-            store(masked(both, 15), step, shift, run + n);
-            store(hn::ShiftRight<4>(both), step_2, shift_2, run + 32 + n);
+struct Q4K {
+    template <class Sink>
+    HWY_INLINE static void give(const Byte* block, Sink& sink) {
+        StepsAndShifts of;
+        get_steps(block, of);
+        for (int part = 0; part < 8; part += 2) {
+            const Byte* const q = block + 16 + 16 * part;
+            const auto run = static_cast<std::size_t>(32 * part);
+            for (std::size_t n = 0; n < 32; n += kLanes) {
+                const Codes both = codes_at(q + n);
+                sink.template take<0>(
+                    run + n, numbers_of(masked(both, 15), of.steps[part], of.shifts[part]));
+                sink.template take<1>(
+                    run + 32 + n,
+                    numbers_of(hn::ShiftRight<4>(both), of.steps[part + 1], of.shifts[part + 1]));
+            }
         }
     }
-}
+};
 
 /// The same with 32 bytes of fifth bits before the 128: bit r of byte n is that of number n of run r.
 HWY_INLINE void widen_q5_k(const Byte* block, float* to) {
-    const float d = half(block), m = half(block + 2);
+    StepsAndShifts of;
+    get_steps(block, of);
     const Byte* const upper = block + 16;
     for (int part = 0; part < 8; ++part) {
         const Byte* const q = block + 48 + 32 * (part / 2);
-        const auto [scale, minimum] = scale_and_minimum(block + 4, part);
-        const float step = d * static_cast<float>(scale), shift = m * static_cast<float>(minimum);
         const int bits = 4 * (part % 2);
         for (int n = 0; n < 32; ++n)
-            to[32 * part + n] =
-                step * static_cast<float>((q[n] >> bits & 15) | (upper[n] >> part & 1) << 4) -
-                shift;
+            to[32 * part + n] = of.steps[part] * static_cast<float>((q[n] >> bits & 15) |
+                                                                    (upper[n] >> part & 1) << 4) -
+                                of.shifts[part];
     }
 }
 
 /// 128 bytes of lower 4 bits, 64 of upper 2, 16 signed scales, d: d s (q − 32). Of each half of 128 numbers the quarters lie in
 /// the two halves of 64 bytes; 16 numbers have a scale.
-HWY_INLINE void widen_q6_k(const Byte* block, float* to) {
-    const float d = half(block + 208);
-    for (int part = 0; part < 2; ++part) {
-        const Byte *const lower = block + 64 * part, *const upper = block + 128 + 32 * part;
-        for (std::size_t n = 0; n < 32; n += kLanes) {
-            const Byte* const scales = block + 192 + 8 * part + n / 16;
-            const Codes first = codes_at(lower + n), second = codes_at(lower + 32 + n);
-            const Codes high = codes_at(upper + n);
-            float* const run = to + 128 * part + n;
-            store_six_bits(masked(first, 15), hn::ShiftLeft<4>(masked(high, 3)),
-                           d * signed_byte(scales[0]), run);
-            store_six_bits(masked(second, 15), hn::ShiftLeft<2>(masked(high, 12)),
-                           d * signed_byte(scales[2]), run + 32);
-            store_six_bits(hn::ShiftRight<4>(first), masked(high, 48), d * signed_byte(scales[4]),
-                           run + 64);
-            store_six_bits(hn::ShiftRight<4>(second), hn::ShiftRight<2>(masked(high, 192)),
-                           d * signed_byte(scales[6]), run + 96);
+struct Q6K {
+    template <class Sink>
+    HWY_INLINE static void give(const Byte* block, Sink& sink) {
+        const float d = half(block + 208);
+        float steps[16];
+        for (std::size_t n = 0; n < 16; n += kLanes)
+            hn::StoreU(
+                hn::Mul(hn::Set(Floats(), d), hn::ConvertTo(Floats(), signed_at(block + 192 + n))),
+                Floats(), steps + n);
+        for (std::size_t part = 0; part < 2; ++part) {
+            const Byte *const lower = block + 64 * part, *const upper = block + 128 + 32 * part;
+            for (std::size_t n = 0; n < 32; n += kLanes) {
+                const float* const step = steps + 8 * part + n / 16;
+                const Codes first = codes_at(lower + n), second = codes_at(lower + 32 + n);
+                const Codes high = codes_at(upper + n);
+                const std::size_t run = 128 * part + n;
+                sink.template take<0>(
+                    run, six_bits(masked(first, 15), hn::ShiftLeft<4>(masked(high, 3)), step[0]));
+                sink.template take<1>(
+                    run + 32,
+                    six_bits(masked(second, 15), hn::ShiftLeft<2>(masked(high, 12)), step[2]));
+                sink.template take<2>(
+                    run + 64, six_bits(hn::ShiftRight<4>(first), masked(high, 48), step[4]));
+                sink.template take<3>(run + 96,
+                                      six_bits(hn::ShiftRight<4>(second),
+                                               hn::ShiftRight<2>(masked(high, 192)), step[6]));
+            }
         }
     }
-}
+};
 
 /// Powers of 3 that move a digit of base 3 to the top of a byte.
 constexpr int kThrees[5] = {1, 3, 9, 27, 81};
@@ -435,7 +489,40 @@ void widen_blocks(const Byte* blocks, Index count, float* to) {
     for (Index n = 0; n < count; ++n) kWiden(blocks + n * kBytes, to + n * kItems);
 }
 template <auto kWiden, Index kItems, Index kBytes>
-constexpr BlockCode kCode{kItems, kBytes, widen_blocks<kWiden, kItems, kBytes>};
+float dot_blocks(const Byte* blocks, Index count, const float* a) {
+    alignas(64) float numbers[kMostBlockItems];
+    Summed sums{a};
+    float rest = 0.0F;
+    for (Index n = 0; n < count; ++n, sums.a += kItems) {
+        kWiden(blocks + n * kBytes, numbers);
+        std::size_t at = 0;
+        for (; at + kLanes <= kItems; at += kLanes)
+            sums.take<0>(at, hn::LoadU(Floats(), numbers + at));
+        for (; at < kItems; ++at) rest += numbers[at] * sums.a[at];
+    }
+    return sums.sum() + rest;
+}
+template <auto kWiden, Index kItems, Index kBytes>
+constexpr BlockCode kCode{kItems, kBytes, widen_blocks<kWiden, kItems, kBytes>,
+                          dot_blocks<kWiden, kItems, kBytes>};
+
+/// Of a type whose numbers come as vectors.
+template <class Type, Index kItems, Index kBytes>
+void widen_vectors(const Byte* blocks, Index count, float* to) {
+    for (Index n = 0; n < count; ++n) {
+        Stored stored{to + n * kItems};
+        Type::give(blocks + n * kBytes, stored);
+    }
+}
+template <class Type, Index kItems, Index kBytes>
+float dot_vectors(const Byte* blocks, Index count, const float* a) {
+    Summed sums{a};
+    for (Index n = 0; n < count; ++n, sums.a += kItems) Type::give(blocks + n * kBytes, sums);
+    return sums.sum();
+}
+template <class Type, Index kItems, Index kBytes>
+constexpr BlockCode kVectorCode{kItems, kBytes, widen_vectors<Type, kItems, kBytes>,
+                                dot_vectors<Type, kItems, kBytes>};
 
 constexpr GgufType kTypes[] = {
     {0, "F32", kCode<widen_f32, 1, 4>},
@@ -448,9 +535,9 @@ constexpr GgufType kTypes[] = {
     {9, "Q8_1", kCode<widen_q8_1, 32, 36>},
     {10, "Q2_K", kCode<widen_q2_k, 256, 84>},
     {11, "Q3_K", kCode<widen_q3_k, 256, 110>},
-    {12, "Q4_K", kCode<widen_q4_k, 256, 144>},
+    {12, "Q4_K", kVectorCode<Q4K, 256, 144>},
     {13, "Q5_K", kCode<widen_q5_k, 256, 176>},
-    {14, "Q6_K", kCode<widen_q6_k, 256, 210>},
+    {14, "Q6_K", kVectorCode<Q6K, 256, 210>},
     {15, "Q8_K", kCode<widen_q8_k, 256, 292>},
     {16, "IQ2_XXS", kCode<widen_iq2_xxs, 256, 66>},
     {17, "IQ2_XS", kCode<widen_iq2_xs, 256, 74>},
