@@ -38,8 +38,8 @@ constexpr Index kRowColumns = 256;
 constexpr Index kRowPieces = 16;
 constexpr Index kBlockPieces = 32;  // the same of blocks of codes
 constexpr Index kLeastBlockRows = 16;
-constexpr Index kWidenedColumns = 128;  // the same of a B that is widened, of which
-constexpr Index kWidenedRows = 32;      // so many rows at a time stay in the first-level cache
+constexpr Index kWidenedColumns = 128;   // the same of a B that is widened, of which
+constexpr Index kWidenedNumbers = 8192;  // so many at a time stay in the first-level cache
 
 /// A factor of blocks of codes.
 struct BlockFactor {
@@ -106,13 +106,14 @@ MatrixView<const float> floats_of(const BlockFactor&, const BlockView& part,
     return wide;
 }
 
-/// add_rows() of a part of B; of one that is widened 32 rows at a time, which stay in the first-level cache.
+/// add_rows() of a part of B; of one that is widened a few rows at a time, which stay in the first-level cache.
 template <class B>
 void add_part(std::span<const float> a, const B& b, const auto& part, MatrixView<float> out,
               AlignedFloats& memory, Into into) {
     if constexpr (!kIsWidened<B>) return add_rows(a, part, out, into);
-    for (Index k = 0; k < part.rows; k += kWidenedRows) {
-        const Index count = std::min(kWidenedRows, part.rows - k);
+    const Index rows = std::max(Index{4}, kWidenedNumbers / part.columns / 4 * 4);
+    for (Index k = 0; k < part.rows; k += rows) {
+        const Index count = std::min(rows, part.rows - k);
         add_rows(a.subspan(k, count), floats_of(b, part.row_block(k, count), memory), out,
                  k == 0 ? into : Into::add);
     }
@@ -122,10 +123,13 @@ void add_part(std::span<const float> a, const B& b, const auto& part, MatrixView
 template <class B>
 void multiply_row(const Factor& a, const B& b, MatrixView<float> out, Into into) {
     const std::span<const float> row = a.stored.row(0);
-    const Index least = kIsWidened<B> ? kWidenedColumns : kRowColumns;
-    const Index width = kIsWidened<B> && b.transposed
-                            ? least
-                            : round_up(std::max(least, divide_up(out.columns, kRowPieces)), least);
+    // A widened B is read in long runs, by each thread from a part of its own.
+    const Index width =
+        !kIsWidened<B>
+            ? round_up(std::max(kRowColumns, divide_up(out.columns, kRowPieces)), kRowColumns)
+        : b.transposed ? kWidenedColumns
+                       : round_up(std::min(kRowColumns * 4, divide_up(out.columns, thread_count())),
+                                  kWidenedColumns);
     std::vector<AlignedFloats> wide(thread_slots());
     parallel_for(divide_up(out.columns, width), {}, [&](Index n, int slot) {
         const Index first = n * width;

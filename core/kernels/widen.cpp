@@ -8,6 +8,9 @@
 
 #include "core/kernels/widen.h"
 
+#include <cstdint>
+
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -88,9 +91,24 @@ namespace {
 HWY_EXPORT(widen_most);
 }
 
+namespace {
+
+/// A reader of a long matrix takes a few rows at a time: the row as many rows later comes while these are used. It may lie
+/// behind the numbers, so that its address is no pointer.
+void ask_ahead(const MatrixView<const std::uint16_t>& from, Index row) {
+    constexpr Index kLine = 32;  // numbers
+    const auto first = reinterpret_cast<std::uintptr_t>(from.data) +
+                       static_cast<std::uintptr_t>((from.rows + row) * from.stride) * 2;
+    for (Index n = 0; n < from.columns; n += kLine)
+        hwy::Prefetch(reinterpret_cast<const char*>(first + static_cast<std::uintptr_t>(n) * 2));
+}
+
+}  // namespace
+
 void widen_rows(const MatrixView<const std::uint16_t>& from, HalfFormat format,
                 const MatrixView<float>& to) {
     for (Index row = 0; row < from.rows; ++row) {
+        ask_ahead(from, row);
         const auto halves = from.row(row);
         const auto floats = to.row(row);
         const std::size_t done = HWY_DYNAMIC_DISPATCH(widen_most)(
