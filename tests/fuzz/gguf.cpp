@@ -19,6 +19,11 @@ void check_arrays(const ArrayFile& file) {
         if (std::get<std::vector<float>>(array->values).size() != items) std::abort();
         const auto halves = file.read_halves(name);
         if (halves && *halves && (*halves)->values.size() != items) std::abort();
+        const auto codes = file.read_codes(name);
+        if (!codes || !*codes) continue;
+        const BlockCode& code = *(*codes)->code;
+        if (static_cast<Index>(items) / code.items * code.bytes != std::ssize((*codes)->bytes))
+            std::abort();
     }
 }
 
