@@ -58,8 +58,8 @@ HWY_INLINE Codes signed_at(const Byte* at) {
     return hn::PromoteTo(Ints(), hn::LoadU(bytes, reinterpret_cast<const std::int8_t*>(at)));
 }
 HWY_INLINE Codes masked(Codes codes, int mask) { return hn::And(codes, hn::Set(Ints(), mask)); }
-/// What becomes of a vector of numbers, n-th and following of a block: they are stored, or their products with `a` are added to
-/// one of four sums.
+/// Takers of vectors of numbers, the n-th and following of a block: the numbers are stored, or their products with `a` are added
+/// to one of four sums.
 struct Stored {
     float* to;
     template <int kSum>
@@ -200,11 +200,11 @@ HWY_INLINE void get_steps(const Byte* block, StepsAndShifts& made) {
     const float d = half(block), m = half(block + 2);
     constexpr std::uint32_t kSix = 0x3F3F3F3FU, kFour = 0x0F0F0F0FU, kTwo = 0x03030303U;
     const std::uint32_t first = four(block + 4), second = four(block + 8), third = four(block + 12);
-    const std::uint32_t words[4] = {first & kSix, (third & kFour) | (first >> 6U & kTwo) << 4U,
+    const std::uint32_t fours[4] = {first & kSix, (third & kFour) | (first >> 6U & kTwo) << 4U,
                                     second & kSix,
                                     (third >> 4U & kFour) | (second >> 6U & kTwo) << 4U};
     Byte bytes[16];
-    std::memcpy(bytes, words, sizeof bytes);
+    std::memcpy(bytes, fours, sizeof bytes);
     float numbers[16];
     const Floats floats;
     for (std::size_t n = 0; n < 16; n += kLanes) {
@@ -223,18 +223,18 @@ HWY_INLINE void get_steps(const Byte* block, StepsAndShifts& made) {
 struct Q4K {
     template <class Sink>
     HWY_INLINE static void give(const Byte* block, Sink& sink) {
-        StepsAndShifts of;
-        get_steps(block, of);
+        StepsAndShifts made;
+        get_steps(block, made);
         for (int part = 0; part < 8; part += 2) {
             const Byte* const q = block + 16 + 16 * part;
             const auto run = static_cast<std::size_t>(32 * part);
             for (std::size_t n = 0; n < 32; n += kLanes) {
                 const Codes both = codes_at(q + n);
                 sink.template take<0>(
-                    run + n, numbers_of(masked(both, 15), of.steps[part], of.shifts[part]));
-                sink.template take<1>(
-                    run + 32 + n,
-                    numbers_of(hn::ShiftRight<4>(both), of.steps[part + 1], of.shifts[part + 1]));
+                    run + n, numbers_of(masked(both, 15), made.steps[part], made.shifts[part]));
+                sink.template take<1>(run + 32 + n,
+                                      numbers_of(hn::ShiftRight<4>(both), made.steps[part + 1],
+                                                 made.shifts[part + 1]));
             }
         }
     }
@@ -242,16 +242,16 @@ struct Q4K {
 
 /// The same with 32 bytes of fifth bits before the 128: bit r of byte n is that of number n of run r.
 HWY_INLINE void widen_q5_k(const Byte* block, float* to) {
-    StepsAndShifts of;
-    get_steps(block, of);
+    StepsAndShifts made;
+    get_steps(block, made);
     const Byte* const upper = block + 16;
     for (int part = 0; part < 8; ++part) {
         const Byte* const q = block + 48 + 32 * (part / 2);
         const int bits = 4 * (part % 2);
         for (int n = 0; n < 32; ++n)
-            to[32 * part + n] = of.steps[part] * static_cast<float>((q[n] >> bits & 15) |
-                                                                    (upper[n] >> part & 1) << 4) -
-                                of.shifts[part];
+            to[32 * part + n] = made.steps[part] * static_cast<float>((q[n] >> bits & 15) |
+                                                                      (upper[n] >> part & 1) << 4) -
+                                made.shifts[part];
     }
 }
 

@@ -56,18 +56,20 @@ HWY_INLINE void ask_ahead(const BlockMatrix& matrix, Index row, Index bytes) {
 
 void dot_rows(std::span<const float> a, const BlockView& b, std::span<float> out, bool add) {
     alignas(64) float wide[kRun];
-    const bool whole = b.column % b.of->code->items == 0 && b.columns % b.of->code->items == 0;
+    const bool whole =
+        b.column % b.matrix->code->items == 0 && b.columns % b.matrix->code->items == 0;
     for (Index n = 0; n < b.rows; ++n) {
         float sum = 0.0F;
-        ask_ahead(*b.of, b.row + n, b.of->row_bytes());
+        ask_ahead(*b.matrix, b.row + n, b.matrix->row_bytes());
         if (whole) {
-            const BlockMatrix& of = *b.of;
-            sum = of.code->dot(of.row(b.row + n) + b.column / of.code->items * of.code->bytes,
-                               b.columns / of.code->items, a.data());
+            const BlockMatrix& stored = *b.matrix;
+            sum = stored.code->dot(
+                stored.row(b.row + n) + b.column / stored.code->items * stored.code->bytes,
+                b.columns / stored.code->items, a.data());
         }
         for (Index k = 0; k < b.columns && !whole; k += kRun) {
             const Index count = std::min(kRun, b.columns - k);
-            widen_row(*b.of, b.row + n, b.column + k, count, wide);
+            widen_row(*b.matrix, b.row + n, b.column + k, count, wide);
             sum += dot(a.data() + k, wide, count);
         }
         out[n] = add ? out[n] + sum : sum;
@@ -87,7 +89,7 @@ HWY_EXPORT(dot_rows);
 
 void widen_view(const BlockView& part, const MatrixView<float>& to) {
     for (Index n = 0; n < part.rows; ++n)
-        widen_row(*part.of, part.row + n, part.column, part.columns, to.row(n).data());
+        widen_row(*part.matrix, part.row + n, part.column, part.columns, to.row(n).data());
 }
 
 void dot_block_rows(std::span<const float> a, const BlockView& b, std::span<float> out, bool add) {

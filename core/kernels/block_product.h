@@ -7,14 +7,14 @@ namespace attn {
 
 /// Rows and columns of a stored matrix of blocks.
 struct BlockView {
-    const BlockMatrix* of = nullptr;
+    const BlockMatrix* matrix = nullptr;
     Index row = 0, rows = 0, column = 0, columns = 0;
 
     BlockView row_block(Index first, Index count) const {
-        return {of, row + first, count, column, columns};
+        return {matrix, row + first, count, column, columns};
     }
     BlockView column_block(Index first, Index count) const {
-        return {of, row, rows, column + first, count};
+        return {matrix, row, rows, column + first, count};
     }
 };
 

@@ -38,8 +38,8 @@ constexpr Index kRowColumns = 256;
 constexpr Index kRowPieces = 16;
 constexpr Index kBlockPieces = 32;  // the same of blocks of codes
 constexpr Index kLeastBlockRows = 16;
-constexpr Index kWidenedColumns = 128;   // the same of a B that is widened, of which
-constexpr Index kWidenedNumbers = 8192;  // so many at a time stay in the first-level cache
+constexpr Index kWidenedColumns = 128;   // the same of a B that is widened
+constexpr Index kWidenedNumbers = 8192;  // of that B: a part that stays in the first-level cache
 
 /// A factor of blocks of codes.
 struct BlockFactor {

@@ -94,7 +94,7 @@ HWY_EXPORT(widen_most);
 namespace {
 
 /// A reader of a long matrix takes a few rows at a time: the row as many rows later comes while these are used. It may lie
-/// behind the numbers, so that its address is no pointer.
+/// behind the numbers, so its address is a number.
 void ask_ahead(const MatrixView<const std::uint16_t>& from, Index row) {
     constexpr Index kLine = 32;  // numbers
     const auto first = reinterpret_cast<std::uintptr_t>(from.data) +

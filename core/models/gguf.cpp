@@ -58,8 +58,8 @@ struct StoredArray {
     Index heads = 0;
 };
 
-/// A family's name with one of its experts, "experts.3" or "shared_expert"; "": of a layer that has one MLP. "": it has no such
-/// place.
+/// A family's name with one of its experts, "experts.3" or "shared_expert"; "": of a layer that has one MLP. "": the family has
+/// no experts there.
 std::string named_expert(std::string name, std::string_view expert) {
     constexpr std::string_view kEach = "experts.[]";
     const auto gap = name.find(kEach);
@@ -197,7 +197,7 @@ std::string part_name(std::string_view stem, Index part, Index parts) {
     return fmt::format("{}-{:05}-of-{:05}.gguf", stem, part, parts);
 }
 
-/// Every part of a model of `parts` files, one of which is `path`, with the keys of the first.
+/// Every part of a model of `parts` files, `path` among them, with the keys of the first.
 Result<GgufArrays> open_parts(const std::filesystem::path& path, Index parts) {
     const std::string name = path.filename().string();
     const std::size_t ending = part_name("", 1, parts).size();

@@ -324,7 +324,7 @@ class WeightReader {
         if (nans > 0) return not_numbers(name, nans);
         return array;
     }
-    /// `shape`: as it is stored; turned, the matrix is its transpose.
+    /// `shape`: as stored; turned, the matrix is its transpose.
     static WeightMatrix of_codes(CodeArray&& codes, const Shape& shape, bool turned) {
         const auto owner =
             std::make_shared<const std::vector<unsigned char>>(std::move(codes.bytes));
