@@ -31,8 +31,12 @@ Result<std::vector<ModelToken>> written_tokens(const Model& model, const std::st
     std::vector<ModelToken> tokens{{start, decoder.shown(start)}};
     if (text.empty()) return tokens;
     if (const Tokenizer* tokenizer = model.tokenizer()) {
-        std::ranges::move(tokenizer->encode_alone(text), std::back_inserter(tokens));
-        return tokens;
+        try {
+            std::ranges::move(tokenizer->encode_alone(text), std::back_inserter(tokens));
+            return tokens;
+        } catch (const Failure& found) {
+            return tl::unexpected(found.value());
+        }
     }
     return model.tokens_of(text).map([&](std::vector<ModelToken> written) {
         std::ranges::move(written, std::back_inserter(tokens));

@@ -288,9 +288,13 @@ Result<std::vector<ModelToken>> Model::tokens_of(std::string_view text) const {
                   "tokenizer.model or spiece.model"
                 : tokenizer_fault_));
     }
-    std::vector<ModelToken> tokens = tokenizer_->encode(text);
-    if (tokens.empty()) return bad_input("the text has no token");
-    return tokens;
+    try {
+        std::vector<ModelToken> tokens = tokenizer_->encode(text);
+        if (tokens.empty()) return bad_input("the text has no token");
+        return tokens;
+    } catch (const Failure& found) {
+        return tl::unexpected(found.value());
+    }
 }
 
 struct Model::BlockOptions {

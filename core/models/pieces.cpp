@@ -100,6 +100,9 @@ void Unknown::add(std::string_view text, const Vocabulary& vocabulary,
 
 namespace {
 
+/// Of a look into the vocabulary, for TextBudget.
+constexpr std::size_t kWorkOfPiece = 50;
+
 std::vector<std::string_view> code_points(std::string_view text) {
     std::vector<std::string_view> points;
     while (!text.empty()) {
@@ -152,12 +155,13 @@ class BytePairModel : public PieceModel {
           whole_words_(whole_words),
           word_end_(std::move(word_end)) {}
 
-    void cut(std::string_view word, std::vector<Piece>& out) const override {
+    void cut(std::string_view word, TextBudget& budget, std::vector<Piece>& out) const override {
         if (whole_words_)
             if (const auto whole = vocabulary_->find(word)) return out.push_back({*whole, {}});
         std::vector<Piece> pieces;
         const auto points = code_points(word);
         for (const std::string_view& point : points) {
+            budget.spend(kWorkOfPiece);
             const bool last = &point == &points.back();
             if (const auto found = last && !word_end_.empty()
                                        ? vocabulary_->find(std::string(point) + word_end_)
@@ -166,7 +170,7 @@ class BytePairModel : public PieceModel {
             else
                 unknown_.add(point, *vocabulary_, pieces);
         }
-        merge(pieces);
+        merge(pieces, budget);
         std::ranges::move(pieces, std::back_inserter(out));
     }
 
@@ -181,7 +185,7 @@ class BytePairModel : public PieceModel {
         }
     };
 
-    void merge(std::vector<Piece>& pieces) const {
+    void merge(std::vector<Piece>& pieces, TextBudget& budget) const {
         const std::size_t count = pieces.size();
         std::vector<std::size_t> before(count), after(count);
         for (std::size_t n = 0; n < count; ++n) before[n] = n - 1, after[n] = n + 1;
@@ -195,6 +199,7 @@ class BytePairModel : public PieceModel {
         std::vector<bool> gone(count, false);
         for (std::size_t n = 0; n + 1 < count; ++n) consider(n, n + 1);
         while (!queue.empty()) {
+            budget.spend(kWorkOfPiece);
             const Candidate best = queue.top();
             queue.pop();
             if (gone[best.left] || gone[best.right] || after[best.left] != best.right ||
@@ -234,8 +239,8 @@ class UnigramModel : public PieceModel {
         unknown_score_ = least.value_or(0.0) - 10.0;
     }
 
-    void cut(std::string_view word, std::vector<Piece>& out) const override {
-        const std::vector<Arrival> best = best_paths(word);
+    void cut(std::string_view word, TextBudget& budget, std::vector<Piece>& out) const override {
+        const std::vector<Arrival> best = best_paths(word, budget);
         std::vector<std::size_t> ends;
         for (std::size_t at = word.size(); at > 0; at = best[at].from) ends.push_back(at);
         std::size_t known = 0;  // before it all is in pieces
@@ -266,7 +271,7 @@ class UnigramModel : public PieceModel {
             unknown_.add(text, *vocabulary_, out);
     }
 
-    std::vector<Arrival> best_paths(std::string_view word) const {
+    std::vector<Arrival> best_paths(std::string_view word, TextBudget& budget) const {
         std::vector<Arrival> best(word.size() + 1);
         best[0].score = 0.0;
         for (std::size_t at = 0; at < word.size(); at += first_code_point(word.substr(at)).bytes) {
@@ -276,6 +281,7 @@ class UnigramModel : public PieceModel {
             while (end < word.size()) {
                 end += first_code_point(word.substr(end)).bytes;
                 if (end - at > vocabulary_->longest()) break;
+                budget.spend(kWorkOfPiece + end - at);
                 const auto id = vocabulary_->find(word.substr(at, end - at));
                 if (!id) continue;
                 known |= end - at == one;
@@ -303,7 +309,8 @@ class WordLevelModel : public PieceModel {
     WordLevelModel(std::shared_ptr<const Vocabulary> vocabulary, std::optional<Index> unknown)
         : vocabulary_(std::move(vocabulary)), unknown_(unknown) {}
 
-    void cut(std::string_view word, std::vector<Piece>& out) const override {
+    void cut(std::string_view word, TextBudget& budget, std::vector<Piece>& out) const override {
+        budget.spend(kWorkOfPiece + word.size());
         if (const auto id = vocabulary_->find(word))
             out.push_back({*id, {}});
         else if (unknown_)
@@ -320,12 +327,12 @@ class WordPieceModel : public PieceModel {
     WordPieceModel(std::shared_ptr<const Vocabulary> vocabulary, WordPieces settings)
         : vocabulary_(std::move(vocabulary)), settings_(std::move(settings)) {}
 
-    void cut(std::string_view word, std::vector<Piece>& out) const override {
+    void cut(std::string_view word, TextBudget& budget, std::vector<Piece>& out) const override {
         const std::vector<std::string_view> points = code_points(word);
         std::vector<Piece> pieces;
         std::size_t from = 0;
         while (from < points.size() && points.size() <= settings_.longest_word) {
-            const auto [id, end] = longest(points, from);
+            const auto [id, end] = longest(points, from, budget);
             if (end == from) break;
             pieces.push_back({id, {}});
             from = end;
@@ -336,13 +343,15 @@ class WordPieceModel : public PieceModel {
 
   private:
     std::pair<Index, std::size_t> longest(const std::vector<std::string_view>& points,
-                                          std::size_t from) const {
+                                          std::size_t from, TextBudget& budget) const {
         std::string text = from > 0 ? settings_.continues : std::string();
         std::size_t end = from;
         while (end < points.size() && text.size() + points[end].size() <= vocabulary_->longest())
             text += points[end++];
-        for (; end > from; text.resize(text.size() - points[--end].size()))
+        for (; end > from; text.resize(text.size() - points[--end].size())) {
+            budget.spend(kWorkOfPiece + text.size());
             if (const auto id = vocabulary_->find(text)) return {*id, end};
+        }
         return {0, from};
     }
 

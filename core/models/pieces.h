@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/models/text_budget.h"
 #include "core/result.h"
 #include "core/sizes.h"
 
@@ -62,7 +63,7 @@ struct Piece {
 class PieceModel {
   public:
     virtual ~PieceModel() = default;
-    virtual void cut(std::string_view word, std::vector<Piece>& out) const = 0;
+    virtual void cut(std::string_view word, TextBudget& budget, std::vector<Piece>& out) const = 0;
 };
 
 /// "<0xE2>".

@@ -1,5 +1,7 @@
 #include "core/models/rewrite.h"
 
+#include <algorithm>
+
 #include "core/models/unicode.h"
 #include "core/text.h"
 
@@ -29,6 +31,14 @@ std::string replaced(std::string_view text, std::string_view from, std::string_v
         text.remove_prefix(at + from.size());
     }
     return std::string(text);
+}
+
+std::size_t replaced_size(std::string_view text, std::string_view from, std::string_view to) {
+    std::size_t count = 0;
+    for (std::size_t at = from.empty() ? text.npos : text.find(from); at != text.npos;
+         at = text.find(from, at + from.size()))
+        ++count;
+    return text.size() - count * from.size() + count * to.size();
 }
 
 std::string with_runs(std::string_view text, bool (*is)(char32_t), std::size_t least,
@@ -77,14 +87,31 @@ std::string without_marks(std::string_view text) {
     });
 }
 
-std::string trimmed(std::string_view text, bool left, bool right) {
-    while (left && !text.empty() && is_space(first_code_point(text).value))
-        text.remove_prefix(first_code_point(text).bytes);
+std::size_t spaces_at_start(std::string_view text) {
     std::size_t end = 0;
-    for (std::size_t at = 0; at < text.size(); at += first_code_point(text.substr(at)).bytes)
-        if (const CodePoint c = first_code_point(text.substr(at)); !right || !is_space(c.value))
-            end = at + c.bytes;
-    return std::string(text.substr(0, end));
+    while (end < text.size() && is_space(first_code_point(text.substr(end)).value))
+        end += first_code_point(text.substr(end)).bytes;
+    return end;
+}
+
+std::size_t spaces_at_end(std::string_view text) {
+    constexpr std::size_t kLongestSpace = 3;  // bytes
+    std::size_t begin = text.size();
+    for (bool space = true; space && begin > 0;) {
+        space = false;
+        for (std::size_t bytes = 1; bytes <= std::min(kLongestSpace, begin) && !space; ++bytes) {
+            const CodePoint c = first_code_point(text.substr(begin - bytes, bytes));
+            space = c.bytes == bytes && is_space(c.value);
+            if (space) begin -= bytes;
+        }
+    }
+    return text.size() - begin;
+}
+
+std::string trimmed(std::string_view text, bool left, bool right) {
+    if (left) text.remove_prefix(spaces_at_start(text));
+    if (right) text.remove_suffix(spaces_at_end(text));
+    return std::string(text);
 }
 
 }  // namespace attn

@@ -34,17 +34,18 @@ class CharacterMap {
     CharacterMap& operator=(const CharacterMap&) = delete;
 
     /// Of the longest that begins here, else the code point.
-    std::string operator()(std::string_view text) const {
+    std::string operator()(std::string_view text, TextBudget& budget) const {
         std::string to;
         while (!text.empty()) {
             std::size_t bytes = 0;
             std::string_view other;
-            find(text, bytes, other);
+            find(text, budget, bytes, other);
             if (bytes == 0) {
                 const CodePoint c = first_code_point(text);
                 bytes = c.bytes;
                 append_code_point(to, c.value);
             }
+            budget.check_size(to.size() + other.size());
             to += other;
             text.remove_prefix(bytes);
         }
@@ -52,14 +53,15 @@ class CharacterMap {
     }
 
     /// Of each character, see precompiled_map().
-    std::string by_grapheme(std::string_view text) const {
+    std::string by_grapheme(std::string_view text, TextBudget& budget) const {
         constexpr std::size_t kMostWhole = 5;  // bytes
         std::string to;
         for (std::string_view rest : graphemes(text)) {
             const auto change = [&](std::string_view part) {
                 std::size_t bytes = 0;
                 std::string_view other;
-                find(part, bytes, other, true);
+                find(part, budget, bytes, other, true);
+                budget.check_size(to.size() + other.size());
                 if (bytes > 0) to += other;
                 return bytes > 0;
             };
@@ -84,10 +86,11 @@ class CharacterMap {
         return std::size_t{unit >> 10U} << ((unit & 0x200U) >> 6U);
     }
     /// The longest that the text begins with, or the shortest.
-    void find(std::string_view text, std::size_t& bytes, std::string_view& other,
-              bool shortest = false) const {
+    void find(std::string_view text, TextBudget& budget, std::size_t& bytes,
+              std::string_view& other, bool shortest = false) const {
         std::size_t at = offset(unit(1));
         for (std::size_t n = 0; n < text.size(); ++n) {
+            budget.spend(kWorkOfUnit);
             const auto byte = static_cast<unsigned char>(text[n]);
             at ^= byte;
             if (at >= units_) return;
@@ -99,9 +102,12 @@ class CharacterMap {
             if (first >= texts_.size()) continue;
             bytes = n + 1;
             other = texts_.substr(first, texts_.substr(first).find('\0'));
+            budget.spend(other.size() / kBytesOfUnit);
             if (shortest) return;
         }
     }
+
+    static constexpr std::size_t kWorkOfUnit = 5, kBytesOfUnit = 16;  // for TextBudget
 
     std::string bytes_;
     std::size_t units_ = 0;
@@ -174,26 +180,33 @@ json unigram_of(const ScoredPieces& from) {
 }  // namespace
 
 Rewrite precompiled_map(std::string bytes) {
-    return [map = std::make_shared<const CharacterMap>(std::move(bytes))](std::string_view text) {
-        return map->by_grapheme(text);
-    };
+    return {
+        [map = std::make_shared<const CharacterMap>(std::move(bytes))](
+            std::string_view text, TextBudget& budget) { return map->by_grapheme(text, budget); }};
 }
 
 std::vector<Rewrite> rewrites_of(const ScoredPieces& from) {
     std::vector<Rewrite> rewrites;
     if (!from.characters.empty())
-        rewrites.push_back([map = std::make_shared<const CharacterMap>(from.characters)](
-                               std::string_view text) { return (*map)(text); });
-    if (from.squeezes) rewrites.push_back(squeezed);
-    rewrites.push_back([](std::string_view text) { return replaced(text, " ", kSpacePiece); });
+        rewrites.push_back(
+            {[map = std::make_shared<const CharacterMap>(from.characters)](
+                 std::string_view text, TextBudget& budget) { return (*map)(text, budget); },
+             "the map of characters"});
+    if (from.squeezes)
+        rewrites.push_back(plain_rewrite(squeezed, "the removal of repeated spaces"));
+    rewrites.push_back(
+        plain_rewrite([](std::string_view text) { return replaced(text, " ", kSpacePiece); },
+                      "the replacement of spaces"));
     return rewrites;
 }
 
 std::vector<Split> splits_of(const ScoredPieces& from) {
     if (!from.prefix) return {};
-    return {[](std::string_view word, bool first) {
-        return Words{(first ? std::string(kSpacePiece) : "") + std::string(word)};
-    }};
+    return {plain_split(
+        [](std::string_view word, bool first) {
+            return Words{(first ? std::string(kSpacePiece) : "") + std::string(word)};
+        },
+        "the space before a text")};
 }
 
 MergeList merges_of(const ScoredPieces& from, const Vocabulary& vocabulary) {

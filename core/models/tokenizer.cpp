@@ -49,14 +49,21 @@ struct FoundToken {
     Index id;
 };
 
+/// Of a step that finds nothing to do, for TextBudget.
+constexpr std::size_t kWorkOfStep = 100;
+/// Of a token that may begin somewhere, for TextBudget.
+constexpr std::size_t kWorkOfToken = 10;
+
 /// From the left the longest. One that is no word of its own is passed over as a whole.
-std::vector<FoundToken> tokens_in(std::string_view text, const std::vector<AddedToken>& added) {
+std::vector<FoundToken> tokens_in(std::string_view text, const std::vector<AddedToken>& added,
+                                  TextBudget& budget) {
     std::vector<FoundToken> found;
     std::size_t done = 0;
     for (std::size_t at = 0; at < text.size() && !added.empty();) {
         const auto begins_alike = std::ranges::equal_range(
             added, text[at], {}, [](const AddedToken& each) { return each.content.front(); });
         const auto token = std::ranges::find_if(begins_alike, [&](const AddedToken& each) {
+            budget.spend(kWorkOfToken);
             return text.substr(at).starts_with(each.content);
         });
         if (token == begins_alike.end()) {
@@ -68,8 +75,8 @@ std::vector<FoundToken> tokens_in(std::string_view text, const std::vector<Added
         const std::string_view right = text.substr(at);
         if (token->single_word && (ends_with_word(left) || begins_with_word(right))) continue;
         const std::size_t from =
-            token->strips_left ? std::max(trimmed(left, false, true).size(), done) : left.size();
-        done = token->strips_right ? text.size() - trimmed(right, true, false).size() : at;
+            token->strips_left ? std::max(left.size() - spaces_at_end(left), done) : left.size();
+        done = at + (token->strips_right ? spaces_at_start(right) : 0);
         found.push_back({from, done, token->id});
     }
     return found;
@@ -77,10 +84,10 @@ std::vector<FoundToken> tokens_in(std::string_view text, const std::vector<Added
 
 /// Tokens that are found in the text, and what `between` makes of the parts between them; `first` of the one where it begins.
 template <class Between>
-void cut_at(std::string_view text, const std::vector<AddedToken>& added, std::vector<Piece>& out,
-            Between between) {
+void cut_at(std::string_view text, const std::vector<AddedToken>& added, TextBudget& budget,
+            std::vector<Piece>& out, Between between) {
     std::size_t from = 0;
-    for (const FoundToken& token : tokens_in(text, added)) {
+    for (const FoundToken& token : tokens_in(text, added, budget)) {
         if (from < token.from) between(text.substr(from, token.from - from), from == 0);
         out.push_back({token.id, {}});
         from = token.to;
@@ -90,27 +97,53 @@ void cut_at(std::string_view text, const std::vector<AddedToken>& added, std::ve
 
 }  // namespace
 
-void Tokenizer::Parts::encode_plain(std::string_view text, bool first,
+std::string rewritten(std::string_view text, const std::vector<Rewrite>& rewrites,
+                      TextBudget& budget) {
+    std::string result(text);
+    for (const Rewrite& rewrite : rewrites) {
+        budget.begin(rewrite.name);
+        budget.spend(kWorkOfStep + result.size());
+        result = rewrite.apply(result, budget);
+        budget.check_size(result.size());
+    }
+    return result;
+}
+
+void Tokenizer::Parts::encode_plain(std::string_view text, bool first, TextBudget& budget,
                                     std::vector<Piece>& out) const {
     Words words{std::string(text)};
     for (const Split& split : splits) {
+        budget.begin(split.name);
         Words next;
-        for (const std::string& word : words)
-            std::ranges::move(split(word, first && &word == words.data()),
-                              std::back_inserter(next));
+        std::size_t bytes = 0;
+        for (const std::string& word : words) {
+            budget.spend(kWorkOfStep + word.size());
+            for (std::string& part : split.apply(word, first && &word == words.data(), budget)) {
+                bytes += part.size();
+                next.push_back(std::move(part));
+            }
+            budget.check_size(bytes);
+        }
         words = std::move(next);
     }
-    for (const std::string& word : words) model->cut(word, out);
+    budget.begin("the model");
+    for (const std::string& word : words) {
+        model->cut(word, budget, out);
+        budget.check_size(out.size());
+    }
 }
 
-std::vector<Piece> Tokenizer::Parts::encode(std::string_view text) const {
+std::vector<Piece> Tokenizer::Parts::encode(std::string_view text, TextBudget& budget) const {
     std::vector<Piece> pieces;
-    cut_at(text, added, pieces, [&](std::string_view part, bool part_first) {
-        std::string rewritten(part);
-        for (const Rewrite& rewrite : rewrites) rewritten = rewrite(rewritten);
-        cut_at(rewritten, added_to_rewritten, pieces, [&](std::string_view plain, bool first) {
-            encode_plain(plain, (part_first || restarts) && first, pieces);
-        });
+    constexpr std::string_view kFinding = "the search for added tokens";
+    budget.begin(kFinding);
+    cut_at(text, added, budget, pieces, [&](std::string_view part, bool part_first) {
+        const std::string changed = rewritten(part, rewrites, budget);
+        budget.begin(kFinding);
+        cut_at(changed, added_to_rewritten, budget, pieces,
+               [&](std::string_view plain, bool first) {
+                   encode_plain(plain, (part_first || restarts) && first, budget, pieces);
+               });
     });
     return pieces;
 }
@@ -141,14 +174,19 @@ std::vector<ModelToken> Tokenizer::encode(std::string_view text) const {
 }
 
 std::vector<ModelToken> Tokenizer::encode_alone(std::string_view text) const {
-    std::vector<Piece> pieces = parts_->encode(valid_utf8(text));
+    const std::string valid = valid_utf8(text);
+    TextBudget budget(parts_->file, valid.size());
+    std::vector<Piece> pieces = parts_->encode(valid, budget);
     parts_->truncate(pieces);
+    budget.begin("the text of the tokens");
     std::vector<ModelToken> tokens;
+    std::size_t bytes = 0;
     for (Piece& piece : pieces) {
-        std::string words = piece.unknown.empty()       ? shown(piece.id)
+        std::string label = piece.unknown.empty()       ? shown(piece.id)
                             : parts_->bytes_are_letters ? visible(letters_as_bytes(piece.unknown))
                                                         : std::move(piece.unknown);
-        tokens.push_back({piece.id, std::move(words)});
+        budget.check_size(bytes += label.size());
+        tokens.push_back({piece.id, std::move(label)});
     }
     return tokens;
 }

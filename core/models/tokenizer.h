@@ -55,7 +55,7 @@ class Tokenizer {
     ~Tokenizer();
 
     /// With the tokens that the model wants around a text, such as [CLS] and [SEP]. Bytes that are no UTF-8 count as U+FFFD.
-    /// Time n log n.
+    /// Time n log n. Throws Failure where the tokenizer makes more of the text, or takes more time, than TextBudget allows.
     std::vector<ModelToken> encode(std::string_view text) const;
     /// Without those.
     std::vector<ModelToken> encode_alone(std::string_view text) const;

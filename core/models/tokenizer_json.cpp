@@ -189,14 +189,16 @@ struct Added {
 /// A token's number is the vocabulary's, else the next: Hugging Face's program gives it so, whatever the file says.
 class AddedReader {
   public:
-    AddedReader(const Vocabulary& vocabulary, Index next, const std::vector<Rewrite>& rewrites)
-        : vocabulary_(vocabulary), next_(next), rewrites_(rewrites) {}
+    AddedReader(const Vocabulary& vocabulary, Index next, const std::vector<Rewrite>& rewrites,
+                const std::string& file)
+        : vocabulary_(vocabulary), next_(next), rewrites_(rewrites), file_(file) {}
 
     Added read(const json& list) {
-        check_numbers(list);
+        TextBudget budget(file_, check_numbers(list));
         for (const bool special : {true, false})  // of two equal ones the special counts
             for (const json& each : list)
-                if (TokenizerStep(each).flag("special", false) == special) add(each, special);
+                if (TokenizerStep(each).flag("special", false) == special)
+                    add(each, special, budget);
         for (auto* tokens : {&added_.as_it_is, &added_.rewritten})
             std::ranges::stable_sort(*tokens, std::less<>(), [](const AddedToken& each) {
                 return std::pair(each.content.front(), -std::ssize(each.content));
@@ -205,7 +207,9 @@ class AddedReader {
     }
 
   private:
-    void check_numbers(const json& list) {
+    /// Returns the bytes of all of them.
+    std::size_t check_numbers(const json& list) {
+        std::size_t bytes = 0;
         for (const json& each : list) {
             const TokenizerStep step(each);
             const std::string content = step.text("content");
@@ -216,9 +220,11 @@ class AddedReader {
                 fault(fmt::format("has the added token '{}' with the number {}; expected {}",
                                   shortened(content), id, expected));
             next_ = std::max(next_, id + 1);
+            bytes += content.size();
         }
+        return bytes;
     }
-    void add(const json& each, bool special) {
+    void add(const json& each, bool special, TextBudget& budget) {
         const TokenizerStep step(each);
         step.allow_only("an added token", {"id", "content", "single_word", "lstrip", "rstrip",
                                            "normalized", "special"});
@@ -229,7 +235,8 @@ class AddedReader {
         added_.words[token.id] = token.content;
         if (!step.flag("normalized", !special)) return added_.as_it_is.push_back(std::move(token));
         const std::string content = token.content;
-        for (const Rewrite& rewrite : rewrites_) token.content = rewrite(token.content);
+        token.content = rewritten(content, rewrites_, budget);
+        budget.check_size(rewritten_bytes_ += token.content.size());
         if (token.content.empty())
             fault(fmt::format("has the added token '{}', which the normalizer removes entirely",
                               shortened(content)));
@@ -239,8 +246,13 @@ class AddedReader {
     const Vocabulary& vocabulary_;
     Index next_;
     const std::vector<Rewrite>& rewrites_;
+    const std::string& file_;
+    std::size_t rewritten_bytes_ = 0;
     Added added_;
 };
+
+/// Far more than any model reads.
+constexpr std::size_t kMostAround = 64;
 
 /// The ids before and after a text.
 struct Around {
@@ -263,7 +275,11 @@ std::vector<Index> special_ids(const TokenizerStep& step, const std::string& nam
     const TokenizerStep token(*found);
     token.allow_only("'special_tokens'", {"id", "ids", "tokens"});
     std::vector<Index> ids;
-    for (const json& id : token.need("ids")) ids.push_back(TokenizerStep::id_of(id));
+    const json& listed = token.need("ids");
+    if (listed.size() > kMostAround)
+        fault(fmt::format("has {} of '{}' in 'special_tokens'; expected at most {}",
+                          counted(listed.size(), "token"), shortened(name), kMostAround));
+    for (const json& id : listed) ids.push_back(TokenizerStep::id_of(id));
     return ids;
 }
 
@@ -380,6 +396,9 @@ Made model_of(const json& object, ReadPieces& pieces, bool bytes_are_letters) {
 Around around_of(const TokenizerStep& root, const Vocabulary& vocabulary, const Added& added) {
     Around around;
     if (const json* step = root.find("post_processor")) read_around(*step, around);
+    if (const std::size_t count = around.before.size() + around.after.size(); count > kMostAround)
+        fault(fmt::format("puts {} around a text; expected at most {}", counted(count, "token"),
+                          kMostAround));
     for (const auto* ids : {&around.before, &around.after})
         for (const Index id : *ids)
             if (!added.words.contains(id) && vocabulary.text(id).empty())
@@ -393,7 +412,7 @@ void finish(const TokenizerStep& root, ReadPieces& pieces, Parts& parts) {
     Made made = model_of(root.need("model"), pieces, parts.bytes_are_letters);
     Added added;
     if (const json* list = root.find("added_tokens"))
-        added = AddedReader(*made.vocabulary, made.next, parts.rewrites).read(*list);
+        added = AddedReader(*made.vocabulary, made.next, parts.rewrites, parts.file).read(*list);
     Around around = around_of(root, *made.vocabulary, added);
     if (const json* step = root.find("truncation")) parts.truncation = truncation_of(*step, around);
     parts.vocabulary = std::move(made.vocabulary);
@@ -413,6 +432,8 @@ Result<Tokenizer> caught(std::string_view where, Make make) {
         return make();
     } catch (const TokenizerFault& found) {
         return bad_input(fmt::format("{} {}", where, found.sentence));
+    } catch (const Failure& found) {
+        return tl::unexpected(found.value());
     } catch (const json::exception&) {
         return bad_input(fmt::format("{} is not a tokenizer in the format of Hugging Face", where));
     }
@@ -427,6 +448,7 @@ Result<Tokenizer> Tokenizer::parse(std::string_view tokenizer_json, std::string_
     return caught(where, [&] {
         const TokenizerStep root(*parsed);
         auto parts = std::make_unique<Parts>();
+        parts->file = where;
         root.need("model");
         check_root(root);
         const json* normalizer = root.find("normalizer");
@@ -448,6 +470,7 @@ Result<Tokenizer> Tokenizer::of_pieces(const ScoredPieces& from, std::string_vie
             pieces.vocabulary->add(from.pieces[id].text, id);
         if (!from.unigram) pieces.merges = merges_of(from, *pieces.vocabulary);
         auto parts = std::make_unique<Parts>();
+        parts->file = where;
         parts->rewrites = rewrites_of(from);
         parts->splits = splits_of(from);
         parts->restarts = from.restarts;

@@ -9,13 +9,36 @@
 
 #include "core/models/pieces.h"
 #include "core/models/split.h"
+#include "core/models/text_budget.h"
 #include "core/models/tokenizer.h"
 
 namespace attn {
 
-using Rewrite = std::function<std::string(std::string_view)>;
+/// A step before a text is split. One that may make it much longer consults the budget first.
+struct Rewrite {
+    std::function<std::string(std::string_view text, TextBudget& budget)> apply;
+    std::string name = {};  // in an error: "the normalizer 'NFC'"
+};
 /// `first`: the word begins where the whole text does.
-using Split = std::function<Words(std::string_view word, bool first)>;
+struct Split {
+    std::function<Words(std::string_view word, bool first, TextBudget& budget)> apply;
+    std::string name = {};
+};
+/// A step that costs and makes about as much as its text.
+template <class Change>
+Rewrite plain_rewrite(Change change, std::string name = {}) {
+    return {[change = std::move(change)](std::string_view text, TextBudget&) {
+                return std::string(change(text));
+            },
+            std::move(name)};
+}
+template <class Cut>
+Split plain_split(Cut cut, std::string name = {}) {
+    return {[cut = std::move(cut)](std::string_view word, bool first, TextBudget&) {
+                return cut(word, first);
+            },
+            std::move(name)};
+}
 
 /// A token that is found in the text before anything else.
 struct AddedToken {
@@ -34,6 +57,7 @@ struct Truncation {
 /// What a tokenizer does, in this order: added tokens, rewrites, added tokens of what was rewritten, splits, pieces of each
 /// word, truncation, what stands around a text.
 struct Tokenizer::Parts {
+    std::string file;  // in errors
     std::vector<Rewrite> rewrites;
     std::vector<Split> splits;
     std::shared_ptr<const Vocabulary> vocabulary;
@@ -46,11 +70,16 @@ struct Tokenizer::Parts {
     bool is_word_level = false;  // each token is a word with a space before it
     bool restarts = false;       // what follows a token of `added` is split as a text's beginning
 
-    std::vector<Piece> encode(std::string_view text) const;
+    std::vector<Piece> encode(std::string_view text, TextBudget& budget) const;
     /// Of a part of the text that holds no added token.
-    void encode_plain(std::string_view text, bool first, std::vector<Piece>& out) const;
+    void encode_plain(std::string_view text, bool first, TextBudget& budget,
+                      std::vector<Piece>& out) const;
     void truncate(std::vector<Piece>& pieces) const;
 };
+
+/// All of them, each named in the budget's errors.
+std::string rewritten(std::string_view text, const std::vector<Rewrite>& rewrites,
+                      TextBudget& budget);
 
 inline constexpr std::string_view kSpacePiece = "\u2581";
 

@@ -34,6 +34,15 @@ const Row& row_of(const std::vector<Row>& table, const TokenizerStep& step, std:
     return *row;
 }
 
+/// "step 3 of the normalizer, 'Replace',": of those that have no name yet.
+template <class Each>
+void name_steps(std::string_view what, const TokenizerStep& step, std::size_t first,
+                std::vector<Each>& steps) {
+    for (std::size_t n = first; n < steps.size(); ++n)
+        if (steps[n].name.empty())
+            steps[n].name = fmt::format("step {} of the {}, '{}',", n + 1, what, step.text("type"));
+}
+
 // ---- normalizers
 
 struct RewriteType {
@@ -45,29 +54,29 @@ struct RewriteType {
 
 void add_bert(const TokenizerStep& step, std::vector<Rewrite>& to) {
     const bool lower = step.flag("lowercase", true);
-    if (step.flag("clean_text", true)) to.push_back(cleaned);
-    if (step.flag("handle_chinese_chars", true)) to.push_back(spaced_cjk);
+    if (step.flag("clean_text", true)) to.push_back(plain_rewrite(cleaned));
+    if (step.flag("handle_chinese_chars", true)) to.push_back(plain_rewrite(spaced_cjk));
     if (step.flag("strip_accents", lower))
-        to.push_back([](std::string_view text) {
+        to.push_back(plain_rewrite([](std::string_view text) {
             return without_nonspacing_marks(normal_form(text, NormalForm::d));
-        });
-    if (lower) to.push_back(lower_case);
+        }));
+    if (lower) to.push_back(plain_rewrite(lower_case));
 }
 
 template <NormalForm form>
 void add_form(const TokenizerStep&, std::vector<Rewrite>& to) {
-    to.push_back([](std::string_view text) { return normal_form(text, form); });
+    to.push_back(plain_rewrite([](std::string_view text) { return normal_form(text, form); }));
 }
 
 template <std::string (*rewrite)(std::string_view)>
 void add_plain(const TokenizerStep&, std::vector<Rewrite>& to) {
-    to.push_back(rewrite);
+    to.push_back(plain_rewrite(rewrite));
 }
 
 void add_prepend(const TokenizerStep& step, std::vector<Rewrite>& to) {
-    to.push_back([with = step.text("prepend")](std::string_view text) {
+    to.push_back(plain_rewrite([with = step.text("prepend")](std::string_view text) {
         return text.empty() ? std::string() : with + std::string(text);
-    });
+    }));
 }
 
 void add_replace(const TokenizerStep& step, std::vector<Rewrite>& to) {
@@ -79,18 +88,22 @@ void add_replace(const TokenizerStep& step, std::vector<Rewrite>& to) {
             TokenizerStep::fault(fmt::format(
                 "has the normalizer 'Replace' of the expression '{}', which is not known here",
                 shortened(expression->dump())));
-        return to.push_back([with = step.text("content"), any](std::string_view text) {
-            return any ? with_runs(text, is_space, 1, with)
-                       : with_runs(
-                             text, [](char32_t c) { return c == U' '; }, 2, with);
-        });
+        return to.push_back(
+            {[with = step.text("content"), any](std::string_view text, TextBudget& budget) {
+                budget.check_size(text.size() * std::max(with.size(), std::size_t{1}));
+                return any ? with_runs(text, is_space, 1, with)
+                           : with_runs(
+                                 text, [](char32_t c) { return c == U' '; }, 2, with);
+            }});
     }
     std::string from = pattern.text("String");
     if (from.empty())
         TokenizerStep::fault("has the normalizer 'Replace' of an empty text; expected a text");
-    to.push_back([from = std::move(from), with = step.text("content")](std::string_view text) {
+    to.push_back({[from = std::move(from), with = step.text("content")](std::string_view text,
+                                                                        TextBudget& budget) {
+        budget.check_size(replaced_size(text, from, with));
         return replaced(text, from, with);
-    });
+    }});
 }
 
 /// Of base64, RFC 4648.
@@ -117,8 +130,10 @@ void add_precompiled(const TokenizerStep& step, std::vector<Rewrite>& to) {
 }
 
 void add_strip(const TokenizerStep& step, std::vector<Rewrite>& to) {
-    to.push_back([left = step.flag("strip_left", true), right = step.flag("strip_right", true)](
-                     std::string_view text) { return trimmed(text, left, right); });
+    to.push_back(plain_rewrite([left = step.flag("strip_left", true),
+                                right = step.flag("strip_right", true)](std::string_view text) {
+        return trimmed(text, left, right);
+    }));
 }
 
 void add_rewrites(const json& normalizer, std::vector<Rewrite>& to);
@@ -150,7 +165,9 @@ const std::vector<RewriteType>& rewrite_types() {
 
 void add_rewrites(const json& normalizer, std::vector<Rewrite>& to) {
     const TokenizerStep step(normalizer);
+    const std::size_t before = to.size();
     row_of(rewrite_types(), step, "normalizer").add(step, to);
+    name_steps("normalizer", step, before, to);
 }
 
 // ---- pre_tokenizers
@@ -175,10 +192,11 @@ std::string llama3_expression(int digits) {
 }
 
 Split expression(const std::string& text) {
-    if (text == kGpt2Expression) return anywhere<split_gpt2>;
+    if (text == kGpt2Expression) return plain_split(anywhere<split_gpt2>);
     for (const int digits : {3, 1})
         if (text == llama3_expression(digits))
-            return [digits](std::string_view word, bool) { return split_llama3(word, digits); };
+            return plain_split(
+                [digits](std::string_view word, bool) { return split_llama3(word, digits); });
     TokenizerStep::fault(
         fmt::format("splits by the expression '{}', which is not known here", shortened(text)));
 }
@@ -191,11 +209,12 @@ struct SplitType {
 
 void add_byte_level(const TokenizerStep& step, bool, Splits& to) {
     if (step.flag("add_prefix_space", true))
-        to.splits.push_back([](std::string_view word, bool) {
+        to.splits.push_back(plain_split([](std::string_view word, bool) {
             return Words{word.starts_with(' ') ? std::string(word) : ' ' + std::string(word)};
-        });
-    if (step.flag("use_regex", true)) to.splits.push_back(anywhere<split_gpt2>);
-    to.splits.push_back([](std::string_view word, bool) { return Words{bytes_as_letters(word)}; });
+        }));
+    if (step.flag("use_regex", true)) to.splits.push_back(plain_split(anywhere<split_gpt2>));
+    to.splits.push_back(
+        plain_split([](std::string_view word, bool) { return Words{bytes_as_letters(word)}; }));
     to.bytes_are_letters = true;
 }
 
@@ -204,7 +223,7 @@ void add_expression(const TokenizerStep& step, bool, Splits& to) {
     pattern.allow_only("the pattern of the pre_tokenizer 'Split'", {"Regex"});
     if (step.text("behavior") == "Removed" && step.flag("invert", false) &&
         pattern.text("Regex") == kClipExpression)
-        return to.splits.push_back(anywhere<split_clip>);
+        return to.splits.push_back(plain_split(anywhere<split_clip>));
     if (const std::string behavior = step.text("behavior"); behavior != "Isolated")
         TokenizerStep::fault(
             fmt::format("has the pre_tokenizer 'Split' with 'behavior' = \"{}\"; expected "
@@ -240,14 +259,15 @@ void add_metaspace(const TokenizerStep& step, bool knows_start, Splits& to) {
     const std::string sign = step.text_or("replacement", kSpacePiece);
     if (sign != kSpacePiece)
         TokenizerStep::fault(fmt::format("has '{}' for spaces; expected '▁'", shortened(sign)));
-    to.splits.push_back([prepends = prepends_of(step, knows_start),
-                         splits = step.flag("split", true)](std::string_view word, bool first) {
-        std::string text = replaced(word, " ", kSpacePiece);
-        if ((prepends == Prepends::always || (prepends == Prepends::first && first)) &&
-            !text.starts_with(kSpacePiece))
-            text.insert(0, kSpacePiece);
-        return splits ? split_metaspace(text) : Words{text};
-    });
+    to.splits.push_back(
+        plain_split([prepends = prepends_of(step, knows_start), splits = step.flag("split", true)](
+                        std::string_view word, bool first) {
+            std::string text = replaced(word, " ", kSpacePiece);
+            if ((prepends == Prepends::always || (prepends == Prepends::first && first)) &&
+                !text.starts_with(kSpacePiece))
+                text.insert(0, kSpacePiece);
+            return splits ? split_metaspace(text) : Words{text};
+        }));
 }
 
 void add_splits(const json& pre_tokenizer, bool knows_start, Splits& to);
@@ -267,18 +287,22 @@ const std::vector<SplitType>& split_types() {
         {"WhitespaceSplit",
          {},
          [](const TokenizerStep&, bool, Splits& to) {
-             to.splits.push_back(anywhere<split_spaces>);
+             to.splits.push_back(plain_split(anywhere<split_spaces>));
          }},
         {"BertPreTokenizer",
          {},
-         [](const TokenizerStep&, bool, Splits& to) { to.splits.push_back(anywhere<split_bert>); }},
+         [](const TokenizerStep&, bool, Splits& to) {
+             to.splits.push_back(plain_split(anywhere<split_bert>));
+         }},
     };
     return types;
 }
 
 void add_splits(const json& pre_tokenizer, bool knows_start, Splits& to) {
     const TokenizerStep step(pre_tokenizer);
+    const std::size_t before = to.splits.size();
     row_of(split_types(), step, "pre_tokenizer").add(step, knows_start, to);
+    name_steps("pre_tokenizer", step, before, to.splits);
 }
 
 }  // namespace

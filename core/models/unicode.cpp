@@ -1,7 +1,6 @@
 #include "core/models/unicode.h"
 
-#include <cstdlib>
-#include <memory>
+#include <algorithm>
 
 #include <utf8proc.h>
 
@@ -22,6 +21,32 @@ utf8proc_option_t options_of(NormalForm form) {
         form == NormalForm::c || form == NormalForm::kc ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE;
     if (form == NormalForm::kc || form == NormalForm::kd) options |= UTF8PROC_COMPAT;
     return static_cast<utf8proc_option_t>(options);
+}
+
+/// In the canonical order: marks of a letter by their combining class, those of one class as they stood. utf8proc orders them by
+/// exchanges of neighbours, a time of n² for n marks.
+std::vector<utf8proc_int32_t> decomposed(std::string_view text, utf8proc_option_t options) {
+    constexpr utf8proc_ssize_t kMostOfOne = 32;  // Unicode has at most 18
+    std::vector<utf8proc_int32_t> points;
+    while (!text.empty()) {
+        const CodePoint c = first_code_point(text);
+        text.remove_prefix(c.bytes);
+        utf8proc_int32_t parts[kMostOfOne];
+        int boundary = 0;
+        const utf8proc_ssize_t count = utf8proc_decompose_char(
+            static_cast<utf8proc_int32_t>(c.value), parts, kMostOfOne, options, &boundary);
+        points.insert(points.end(), parts,
+                      parts + std::clamp<utf8proc_ssize_t>(count, 0, kMostOfOne));
+    }
+    const auto rank = [](utf8proc_int32_t c) { return utf8proc_get_property(c)->combining_class; };
+    for (auto from = points.begin(); from != points.end();) {
+        const auto mark = [&](utf8proc_int32_t c) { return rank(c) != 0; };
+        from = std::find_if(from, points.end(), mark);
+        const auto end = std::find_if_not(from, points.end(), mark);
+        std::stable_sort(from, end, [&](auto a, auto b) { return rank(a) < rank(b); });
+        from = end;
+    }
+    return points;
 }
 
 }  // namespace
@@ -98,13 +123,15 @@ std::vector<std::string_view> graphemes(std::string_view text) {
 }
 
 std::string normal_form(std::string_view text, NormalForm form) {
-    utf8proc_uint8_t* mapped = nullptr;
-    const utf8proc_ssize_t size =
-        utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                     static_cast<utf8proc_ssize_t>(text.size()), &mapped, options_of(form));
-    const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, &std::free);
-    if (size < 0) return std::string(text);  // only of what is no UTF-8
-    return {reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(size)};
+    const bool ascii = std::ranges::all_of(text, [](char c) { return (c & 0x80) == 0; });
+    if (ascii) return std::string(text);
+    std::vector<utf8proc_int32_t> points = decomposed(text, options_of(form));
+    const utf8proc_ssize_t count = utf8proc_normalize_utf32(
+        points.data(), static_cast<utf8proc_ssize_t>(points.size()), options_of(form));
+    std::string normal;
+    for (utf8proc_ssize_t n = 0; n < count; ++n)
+        append_code_point(normal, static_cast<char32_t>(points[static_cast<std::size_t>(n)]));
+    return normal;
 }
 
 std::string lower_case(std::string_view text) {

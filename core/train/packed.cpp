@@ -31,6 +31,8 @@ Index panel_floats(Index depth, Index columns) {
     return panel_count(columns) * panel_width() * depth;
 }
 
+Packed::Packed(const Plan& plan) : matrices_(plan.matrices.size()) {}
+
 void Packed::pack(const Plan& plan, std::size_t m, const float* weights) {
     const Matrix& matrix = plan.matrices[m];
     if (m == plan.embedding || m == plan.positions) return;  // read by rows

@@ -30,7 +30,7 @@ Index panel_floats(Index depth, Index columns);
 /// A model's weights as products read them, made once a step and read by every thread.
 class Packed {
   public:
-    explicit Packed(const Plan& plan) : matrices_(plan.matrices.size()) {}
+    explicit Packed(const Plan& plan);
     /// Matrix m anew. Different ones at the same time.
     void pack(const Plan& plan, std::size_t m, const float* weights);
 

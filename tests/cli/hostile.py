@@ -281,6 +281,15 @@ def huge_id(folder):
         "type": "BPE", "vocab": {"a": 1 << 62, "b": (1 << 31) - 1}, "merges": []}}))
 
 
+def doubling(step, count):
+    """A tokenizer whose steps, one after the other, double the letters of a text."""
+    def make(folder):
+        without_tokenizer(folder)
+        (folder / "tokenizer.json").write_text(json.dumps({
+            **step(count), "model": {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []}}))
+    return make
+
+
 def models():
     """Name and what makes the folder hostile."""
     yield "config_deep", with_bytes("config.json", b"[" * MIB)
@@ -302,6 +311,10 @@ def models():
     yield "huge_id", huge_id
     yield "tokenizer_deep", lambda folder: (without_tokenizer(folder), with_bytes(
         "tokenizer.json", b'{"model":' * MIB)(folder))
+    yield "normalizers_double", doubling(lambda count: {"normalizer": {"type": "Sequence", "normalizers": [
+        {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}] * count}}, 62)
+    yield "pre_tokenizers_double", doubling(lambda count: {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [
+        {"type": "ByteLevel", "use_regex": False}] * count}}, 30)
     yield "weights_truncated", lambda folder: truncate(folder / "model.safetensors")
 
 
