@@ -1,4 +1,4 @@
-# fmt, libzip, utf8proc, libpng, zlib.
+# fmt, libzip, utf8proc, PCRE2, libpng, zlib.
 
 attn_find_package(fmt fmt::fmt fmt 8)
 if(NOT TARGET attn::fmt)
@@ -27,6 +27,16 @@ if(NOT TARGET attn::utf8proc)
   set(UTF8PROC_ENABLE_TESTING OFF)
   attn_fetch(utf8proc https://github.com/JuliaStrings/utf8proc.git v2.9.0)
   attn_provide(utf8proc utf8proc "upstream 2.9.0")
+endif()
+
+attn_find_module(pcre2 libpcre2-8>=10.40)
+if(NOT TARGET attn::pcre2)
+  foreach(part BUILD_PCRE2GREP BUILD_TESTS SUPPORT_JIT SUPPORT_LIBZ SUPPORT_LIBBZ2 SUPPORT_LIBREADLINE SUPPORT_LIBEDIT)
+    set(PCRE2_${part} OFF)
+  endforeach()
+  set(BUILD_STATIC_LIBS ON)
+  attn_fetch(pcre2 https://github.com/PCRE2Project/pcre2.git pcre2-10.44)
+  attn_provide(pcre2 pcre2-8-static "upstream 10.44")
 endif()
 
 # Only from the system: cairo has it too, and two of them would not go into one program.

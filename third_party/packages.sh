@@ -5,7 +5,7 @@ build_packages=(
     g++ cmake ninja-build pkg-config
     libglfw3-dev libimgui-dev libepoxy-dev libfontconfig-dev libcairo2-dev libpango1.0-dev
     libeigen3-dev libcli11-dev nlohmann-json3-dev libfmt-dev libexpected-dev libzip-dev libpng-dev
-    libhwy-dev libtbb-dev libutf8proc-dev zlib1g-dev
+    libhwy-dev libtbb-dev libutf8proc-dev libpcre2-dev zlib1g-dev
     libgl1 libegl1 libgl1-mesa-dri
     fonts-dejavu-core fonts-stix fonts-inter fonts-jetbrains-mono
 )

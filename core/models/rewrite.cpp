@@ -41,25 +41,6 @@ std::size_t replaced_size(std::string_view text, std::string_view from, std::str
     return text.size() - count * from.size() + count * to.size();
 }
 
-std::string with_runs(std::string_view text, bool (*is)(char32_t), std::size_t least,
-                      std::string_view with) {
-    std::string to, run;
-    std::size_t length = 0;
-    const auto close = [&] {
-        to += length >= least ? std::string(with) : run, run.clear(), length = 0;
-    };
-    while (!text.empty()) {
-        const CodePoint c = first_code_point(text);
-        if (is(c.value))
-            run += text.substr(0, c.bytes), ++length;
-        else
-            close(), to += text.substr(0, c.bytes);
-        text.remove_prefix(c.bytes);
-    }
-    close();
-    return to;
-}
-
 std::string cleaned(std::string_view text) {
     return each_point(text, [](char32_t c, std::string& to) {
         if (c == 0 || c == kReplacement || is_control(c)) return;

@@ -10,9 +10,6 @@ namespace attn {
 std::string replaced(std::string_view text, std::string_view from, std::string_view to);
 /// The bytes of replaced().
 std::size_t replaced_size(std::string_view text, std::string_view from, std::string_view to);
-/// Each run of such code points, of at least so many, as one text.
-std::string with_runs(std::string_view text, bool (*is)(char32_t), std::size_t least,
-                      std::string_view with);
 /// Control characters go, spaces of any kind become " ".
 std::string cleaned(std::string_view text);
 /// A space on both sides of each Chinese character.

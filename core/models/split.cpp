@@ -1,5 +1,6 @@
 #include "core/models/split.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 
@@ -24,7 +25,7 @@ class Scan {
 
     std::size_t size() const { return points_.size(); }
     char32_t operator[](std::size_t i) const { return i < points_.size() ? points_[i] : 0; }
-    std::string words(std::size_t from, std::size_t to) const {
+    std::string part(std::size_t from, std::size_t to) const {
         return std::string(text_.substr(starts_[from], starts_[to] - starts_[from]));
     }
     /// The end of the run that begins at i.
@@ -97,13 +98,13 @@ std::size_t llama3_end(const Scan& scan, std::size_t i, int digits) {
 template <class End>
 Words split_by(std::string_view text, End end_of) {
     const Scan scan(text);
-    Words words;
+    Words result;
     for (std::size_t i = 0; i < scan.size();) {
         const std::size_t end = end_of(scan, i);
-        words.push_back(scan.words(i, end));
+        result.push_back(scan.part(i, end));
         i = end;
     }
-    return words;
+    return result;
 }
 
 /// Printable bytes stand for themselves; the others, in order, for U+0100 and on.
@@ -128,56 +129,121 @@ Words split_llama3(std::string_view text, int digits) {
 }
 
 Words split_clip(std::string_view text) {
-    Words words = split_by(text, [](const Scan& scan, std::size_t i) {
+    Words result = split_by(text, [](const Scan& scan, std::size_t i) {
         if (const std::size_t end = contraction(scan, i, false); end > i) return end;
         if (const std::size_t end = scan.run(i, is_letter); end > i) return end;
         if (is_number(scan[i])) return i + 1;
         if (const std::size_t end = scan.run(i, is_other); end > i) return end;
         return scan.run(i, is_space);
     });
-    std::erase_if(words,
+    std::erase_if(result,
                   [](const std::string& word) { return is_space(first_code_point(word).value); });
-    return words;
+    return result;
 }
 
 Words split_spaces(std::string_view text) {
-    Words words = split_by(text, [](const Scan& scan, std::size_t i) {
+    Words result = split_by(text, [](const Scan& scan, std::size_t i) {
         const auto is_text = [](char32_t c) { return !is_space(c); };
         const std::size_t end = scan.run(i, is_text);
         return end > i ? end : scan.run(i, is_space);
     });
-    std::erase_if(words,
+    std::erase_if(result,
                   [](const std::string& word) { return is_space(first_code_point(word).value); });
-    return words;
+    return result;
 }
 
 Words split_bert(std::string_view text) {
     const Scan scan(text);
-    Words words;
+    Words result;
     std::size_t from = 0;
     const auto close = [&](std::size_t i) {
-        if (i > from) words.push_back(scan.words(from, i));
+        if (i > from) result.push_back(scan.part(from, i));
     };
     for (std::size_t i = 0; i < scan.size(); ++i) {
         const bool mark = is_punctuation(scan[i]);
         if (!mark && !is_space(scan[i])) continue;
         close(i);
-        if (mark) words.push_back(scan.words(i, i + 1));
+        if (mark) result.push_back(scan.part(i, i + 1));
         from = i + 1;
     }
     close(scan.size());
-    return words;
+    return result;
 }
 
 Words split_metaspace(std::string_view text) {
     constexpr std::string_view kSpace = "\u2581";
-    Words words;
+    Words result;
     while (!text.empty()) {
         const std::size_t end = text.find(kSpace, text.starts_with(kSpace) ? kSpace.size() : 0);
-        words.emplace_back(text.substr(0, end));
+        result.emplace_back(text.substr(0, end));
         text = end == std::string_view::npos ? std::string_view{} : text.substr(end);
     }
-    return words;
+    return result;
+}
+
+Words split_parts(std::string_view text, std::vector<TextPart> parts, MatchedParts matched) {
+    if (matched == MatchedParts::with_next) std::ranges::reverse(parts);
+    Words result;
+    std::vector<TextPart> joined;
+    bool before = false;  // whether the last part matched
+    for (const TextPart& part : parts) {
+        const bool joins =
+            matched == MatchedParts::contiguous ? part.matched == before
+            : matched == MatchedParts::with_previous || matched == MatchedParts::with_next
+                ? part.matched && !before
+                : false;
+        if (joins && !joined.empty()) {
+            joined.back().begin = std::min(joined.back().begin, part.begin);
+            joined.back().end = std::max(joined.back().end, part.end);
+        } else {
+            joined.push_back(part);
+        }
+        before = part.matched;
+    }
+    if (matched == MatchedParts::with_next) std::ranges::reverse(joined);
+    for (const TextPart& part : joined)
+        if (part.begin < part.end && !(matched == MatchedParts::removed && part.matched))
+            result.emplace_back(text.substr(part.begin, part.end - part.begin));
+    return result;
+}
+
+Words split_points(std::string_view text, bool (*is)(char32_t), MatchedParts matched) {
+    std::vector<TextPart> parts;
+    for (std::size_t at = 0; at < text.size();) {
+        const CodePoint c = first_code_point(text.substr(at));
+        if (is(c.value) || parts.empty() || parts.back().matched)
+            parts.push_back({at, at + c.bytes, is(c.value)});
+        else
+            parts.back().end = at + c.bytes;
+        at += c.bytes;
+    }
+    return split_parts(text, std::move(parts), matched);
+}
+
+Words split_word_signs(std::string_view text) {
+    const auto is_sign = [](char32_t c) { return !is_word(c) && !is_space(c); };
+    Words result = split_by(text, [&](const Scan& scan, std::size_t i) {
+        if (is_word(scan[i])) return scan.run(i, is_word);
+        const std::size_t end = scan.run(i, is_sign);
+        return end > i ? end : scan.run(i, is_space);
+    });
+    std::erase_if(result, [](const std::string& word) {
+        const char32_t first = first_code_point(word).value;
+        return !is_word(first) && is_space(first);
+    });
+    return result;
+}
+
+std::vector<TextPart> parts_at(std::string_view text, std::string_view needle) {
+    std::vector<TextPart> parts;
+    std::size_t from = 0;
+    for (std::size_t at = text.find(needle); at != text.npos; at = text.find(needle, from)) {
+        if (from < at) parts.push_back({from, at, false});
+        from = at + needle.size();
+        parts.push_back({at, from, true});
+    }
+    if (from < text.size()) parts.push_back({from, text.size(), false});
+    return parts;
 }
 
 std::string bytes_as_letters(std::string_view bytes) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,22 @@ Words split_spaces(std::string_view text);
 Words split_bert(std::string_view text);
 /// Before each "▁".
 Words split_metaspace(std::string_view text);
+
+/// A part of a text, `matched` by a pattern or between its matches.
+struct TextPart {
+    std::size_t begin, end;  // bytes
+    bool matched = false;
+};
+/// The fate of the parts that match: each stays alone, neighbours are joined, they go, or they join a neighbour.
+enum class MatchedParts : std::uint8_t { isolated, contiguous, removed, with_previous, with_next };
+/// The parts that come one behind the other and cover the text.
+Words split_parts(std::string_view text, std::vector<TextPart> parts, MatchedParts matched);
+/// Each code point that `is` true of is a match.
+Words split_points(std::string_view text, bool (*is)(char32_t), MatchedParts matched);
+/// \w+|[^\w\s]+, without what is between.
+Words split_word_signs(std::string_view text);
+/// Each occurrence of `needle` is a match.
+std::vector<TextPart> parts_at(std::string_view text, std::string_view needle);
 
 /// Each byte as the one character that GPT-2 has for it: a space is "Ġ".
 std::string bytes_as_letters(std::string_view bytes);

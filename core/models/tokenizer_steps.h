@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -19,7 +21,16 @@ struct Splits {
     std::vector<Split> splits;
     bool bytes_are_letters = false;
 };
-/// normalizer and pre_tokenizer of byte pairs in a tokenizer.json. `digits`: how many make a word at most, 3 in Llama 3 and 1
+/// How byte pairs cut a text.
+struct ByteLevelSteps {
+    std::span<const std::string_view> expressions = {};  // one after the other
+    bool gpt2 = false;                                   // GPT-2's expression follows them
+    bool prefix_space = false;
+    bool composes = false;  // the normal form C comes first
+};
+/// Its normalizer and pre_tokenizer in a tokenizer.json.
+nlohmann::json byte_level_steps(const ByteLevelSteps& steps);
+/// `digits`: how many make a word at most, 3 in Llama 3 and 1
 /// in Qwen 2; 0: GPT-2's words.
 nlohmann::json byte_level_steps(int digits, bool prefix_space);
 /// `knows_start`: the first word is known to begin where the text does.

@@ -280,12 +280,12 @@ TEST_CASE("what is not known is refused by its name") {
           "t.json has the normalizer 'Nmt', which is not known here");
     CHECK(
         fault_of(
-            R"({"pre_tokenizer":{"type":"Digits"},"model":{"type":"BPE","vocab":{},"merges":[]}})") ==
-        "t.json has the pre_tokenizer 'Digits', which is not known here");
+            R"({"pre_tokenizer":{"type":"UnicodeScripts"},"model":{"type":"BPE","vocab":{},"merges":[]}})") ==
+        "t.json has the pre_tokenizer 'UnicodeScripts', which is not known here");
     CHECK(fault_of(
-              R"({"pre_tokenizer":{"type":"Split","behavior":"Isolated","pattern":{"Regex":"\\d"}},
+              R"({"pre_tokenizer":{"type":"Split","behavior":"Isolated","pattern":{"Regex":"\\R"}},
         "model":{"type":"BPE","vocab":{},"merges":[]}})") ==
-          "t.json splits by the expression '\\d', which is not known here");
+          "t.json has the expression '\\R', of which '\\R' is not computed here");
     CHECK(fault_of(R"({"model":{"type":"BPE","vocab":{"a":0},"merges":["a b"]}})") ==
           "t.json model: merge 0 is 'a' + 'b'; the vocabulary does not have 'b'");
     CHECK(fault_of(R"({"model":{"type":"BPE","vocab":{"a":-1},"merges":[]}})") ==
@@ -343,14 +343,20 @@ TEST_CASE("each key and each value of tokenizer.json that is not computed is ref
          "has 'precompiled_charsmap': expected base64"},
         {normalizer(R"({"type":"Precompiled","precompiled_charsmap":"AAAA"})"),
          "has a map of characters of 3 bytes that is cut off"},
-        {normalizer(R"({"type":"Replace","pattern":{"Regex":"a"},"content":"b"})"),
-         "has the normalizer 'Replace' of the expression '\"a\"', which is not known here"},
+        {normalizer(R"({"type":"Replace","pattern":{"Regex":"(a"},"content":"b"})"),
+         "has the expression '(a', which PCRE2 does not read: missing closing parenthesis"},
         {normalizer(R"({"type":"Replace","pattern":{"String":""},"content":"b"})"),
          "has the normalizer 'Replace' of an empty text; expected a text"},
         {normalizer(R"({"type":"Strip","strip_left":1})"),
          "has 'strip_left' = 1; expected true or false"},
-        {splits(R"({"type":"Whitespace"})"),
-         "has the pre_tokenizer 'Whitespace', which is not known here"},
+        {splits(R"({"type":"UnicodeScripts"})"),
+         "has the pre_tokenizer 'UnicodeScripts', which is not known here"},
+        {splits(R"({"type":"CharDelimiterSplit","delimiter":"ab"})"),
+         "has 'delimiter' = \"ab\"; expected one character"},
+        {splits(R"({"type":"Punctuation","behavior":"Glued"})"),
+         "has 'behavior' = \"Glued\"; expected Isolated, Contiguous, Removed, MergedWithPrevious "
+         "or "
+         "MergedWithNext"},
         {splits(R"({"type":"Metaspace","str_rep":"_"})"),
          "has the key 'str_rep' in the pre_tokenizer 'Metaspace', which is not known here"},
         {splits(R"({"type":"Metaspace","replacement":"_"})"), "has '_' for spaces; expected '▁'"},
@@ -362,13 +368,13 @@ TEST_CASE("each key and each value of tokenizer.json that is not computed is ref
                "pre_tokenizer":{"type":"Metaspace","prepend_scheme":"first"})"),
          "has 'prepend_scheme' = \"first\" after a normalizer that may change where a text begins, "
          "which is not computed here"},
-        {splits(R"({"type":"Split","pattern":{"String":" "},"behavior":"Isolated"})"),
-         "has the key 'String' in the pattern of the pre_tokenizer 'Split', which is not known "
-         "here"},
-        {splits(R"({"type":"Split","pattern":{"Regex":"a"},"behavior":"Removed"})"),
-         "has the pre_tokenizer 'Split' with 'behavior' = \"Removed\"; expected \"Isolated\""},
-        {splits(R"({"type":"Split","pattern":{"Regex":"a"},"behavior":"Isolated","invert":true})"),
-         "has the pre_tokenizer 'Split' with 'invert' = true; expected false"},
+        {splits(R"({"type":"Split","pattern":{"String":""},"behavior":"Isolated"})"),
+         "has the pre_tokenizer 'Split' of an empty text; expected a text"},
+        {splits(R"({"type":"Split","pattern":{"Char":" "},"behavior":"Isolated"})"),
+         "has the key 'Char' in the pattern of the pre_tokenizer 'Split', which is not known here"},
+        {splits(R"({"type":"Split","pattern":{"Regex":"a"}})"),
+         "has 'behavior' = \"\"; expected Isolated, Contiguous, Removed, MergedWithPrevious or "
+         "MergedWithNext"},
         {around(R"({"type":"Mine"})"), "has the post_processor 'Mine', which is not known here"},
         {around(
              R"({"type":"Sequence","processors":[{"type":"BertProcessing","cls":["a",0],"sep":["b",1]},
