@@ -91,7 +91,7 @@ HeadsResult measured(const HeadsOptions& options, Streams io) {
     view::AppState state = start.state;
     jobs::Jobs jobs(start.open, [] {});
     or_throw(carry_out(start, state, jobs));
-    if (std::string why = view::heads_fault(state.document()); !why.empty())
+    if (std::string why = view::attention_fault(state.document()); !why.empty())
         throw bad_input(std::move(why));
     HeadsResult result =
         compute_heads(view::heads_input(state.document()), {.backends = state.backends,

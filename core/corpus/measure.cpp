@@ -59,20 +59,39 @@ Result<std::vector<std::vector<HeadFacts>>> measure_texts(
     }
     const auto look = [&](const LayerOfTexts& layer) {
         const auto norms = output_norms(layer);
-        parallel_for(std::ssize(texts), {}, [&](Index at, int) {
+        const bool sinks = !layer.params[Param::sinks].empty();
+        const auto measured = [&](std::size_t n, Index head,
+                                  std::span<const std::uint8_t> allowed) {
+            const HeadRows rows{layer.traces[n][Stage::weights].matrix(0, head), allowed,
+                                numbers[n], 0, sinks};
+            HeadFacts made{{layer.layer, head}, measure_head(rows), {}};
+            if (labels) made.label = propose_label(rows);
+            return made;
+        };
+        const Index heads = layer.context.shape().h;
+        // Of few texts the heads are measured side by side, of many the texts.
+        const bool few = std::ssize(texts) < thread_count();
+        std::vector<std::vector<HeadFacts>> of_layer(texts.size(), std::vector<HeadFacts>(heads));
+        const auto text_measured = [&](Index at, int) {
             const auto n = static_cast<std::size_t>(at);
-            const Tensor& weights = layer.traces[n][Stage::weights];
-            const auto allowed = allowed_pairs(layer.spec.mask, weights.shape().t);
+            const auto allowed =
+                allowed_pairs(layer.spec.mask, layer.traces[n][Stage::weights].shape().t);
+            const auto one = [&](Index head, int) {
+                of_layer[n][head] = measured(n, head, allowed);
+            };
+            if (few)
+                parallel_for(heads, {}, one);
+            else
+                for (Index head = 0; head < heads; ++head) one(head, 0);
             const auto shares = norm_shares(norms[n]);
-            const bool sinks = !layer.params[Param::sinks].empty();
-            for (Index head = 0; head < weights.shape().h; ++head) {
-                const HeadRows rows{weights.matrix(0, head), allowed, numbers[n], 0, sinks};
-                HeadFacts made{{layer.layer, head}, measure_head(rows), {}};
-                made.measures[HeadMeasure::norm_share] = shares[head];
-                if (labels) made.label = propose_label(rows);
-                facts[n].push_back(std::move(made));
-            }
-        });
+            for (Index head = 0; head < heads; ++head)
+                of_layer[n][head].measures[HeadMeasure::norm_share] = shares[head];
+            std::ranges::move(of_layer[n], std::back_inserter(facts[n]));
+        };
+        if (few)
+            for (Index n = 0; n < std::ssize(texts); ++n) text_measured(n, 0);
+        else
+            parallel_for(std::ssize(texts), {}, text_measured);
     };
     if (auto done = run_texts(model, texts, *find_backend("staged"), look, control); !done)
         return tl::unexpected(done.error());

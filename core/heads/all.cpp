@@ -13,6 +13,7 @@
 #include "core/heads/sources.h"
 #include "core/models/interventions.h"
 #include "core/rng.h"
+#include "core/threads.h"
 
 namespace attn {
 namespace {
@@ -59,14 +60,15 @@ std::vector<std::optional<double>> output_shares(const Trace& trace, const Input
                 return facts[head].measures.rows == context.shape().t || is_counted(rows[head], i);
             }))
             counted.push_back(i);
-    std::vector<double> norms;
-    for (const Index head : heads) {
+    std::vector<double> norms(heads.size());
+    parallel_for(std::ssize(heads), {}, [&](Index at, int) {
+        const Index head = heads[at];
         const auto all = context.matrix(batch, head);
         const Tensor picked = std::ssize(counted) < all.rows ? picked_rows(all, counted) : Tensor{};
-        norms.push_back(head_output_norm(
+        norms[at] = head_output_norm(
             std::ssize(counted) < all.rows ? std::as_const(picked).matrix(0, 0) : all,
-            mixed ? w_o->matrix(0, 0).row_block(head * width, width) : MatrixView<const float>{}));
-    }
+            mixed ? w_o->matrix(0, 0).row_block(head * width, width) : MatrixView<const float>{});
+    });
     std::vector<std::optional<double>> shares(facts.size());
     const auto found = norm_shares(norms);
     for (std::size_t n = 0; n < heads.size(); ++n) shares[heads[n]] = found[n];
@@ -88,16 +90,16 @@ void measure_layer(const HeadsInput& input, Index n, const Trace& trace, HeadsRe
     const std::vector<Index> tokens = tokens_of(input, layer, inputs);
     const std::size_t first = result.heads.size();
     std::vector<HeadRows> rows;
-    for (Index head = 0; head < layer.heads; ++head) {
-        HeadFacts facts{{n, head}, {}, {}};
+    for (Index head = 0; head < layer.heads; ++head)
         rows.push_back({layer.weights.matrix(result.batch, head), layer.allowed_of(head), tokens,
                         layer.offset, layer.sinks});
-        facts.measures = measure_head(rows.back());
-        facts.measures[HeadMeasure::change] = change_of(input, facts.place);
-        facts.label = propose_label(rows.back());
-        result.heads.push_back(std::move(facts));
-    }
+    result.heads.resize(first + rows.size());
     const std::span<HeadFacts> facts = std::span(result.heads).subspan(first);
+    parallel_for(layer.heads, {}, [&](Index head, int) {
+        HeadFacts made{{n, head}, measure_head(rows[head]), propose_label(rows[head])};
+        made.measures[HeadMeasure::change] = change_of(input, made.place);
+        facts[head] = std::move(made);
+    });
     if (trace[Stage::context].empty()) return;
     const auto shares = output_shares(trace, inputs, result.batch, rows, facts);
     for (std::size_t head = 0; head < facts.size(); ++head)

@@ -267,7 +267,10 @@ Result<ComputedLayer> compute_layer(const HeadsInput& input, const HeadsOptions&
     } else if (options.gradients) {
         find_gradient(*call, **backend, trace, layer);
     }
-    find_norms(trace, inputs, options.batch, layer);
+    if (options.only_measures)
+        find_norm_faults(trace, inputs, layer);
+    else
+        find_norms(trace, inputs, options.batch, layer);
     take_shown(spec, size, trace, layer);
     find_allowed(layer, spec.mask, size, options.batch);
     replace_rows(input, n, options.batch, computed);

@@ -7,6 +7,7 @@
 #include "core/head_views.h"
 #include "core/heads/all.h"
 #include "core/text.h"
+#include "core/threads.h"
 
 namespace attn {
 namespace {
@@ -30,26 +31,36 @@ std::string rollout_fault(const HeadsLayer& layer, Index tokens, Index n) {
 
 }  // namespace
 
-void find_norms(const Trace& trace, const Inputs& inputs, Index batch, HeadsLayer& layer) {
+void find_norm_faults(const Trace& trace, const Inputs& inputs, HeadsLayer& layer) {
     const Tensor& v = trace[Stage::v];
     if (v.empty()) {
         layer.value_fault = layer.output_fault = "there are no values";
         return;
     }
+    const Shape w_o = inputs.params[Param::w_o].shape();
+    const Index width = v.shape().d;
+    if (inputs.params[Param::w_o].empty())
+        layer.output_fault = "there is no W_O";
+    else if (w_o.t != layer.heads * width)
+        layer.output_fault = fmt::format("W_O has {}, not heads × d_v = {}", counted(w_o.t, "row"),
+                                         layer.heads * width);
+}
+
+void find_norms(const Trace& trace, const Inputs& inputs, Index batch, HeadsLayer& layer) {
+    find_norm_faults(trace, inputs, layer);
+    const Tensor& v = trace[Stage::v];
+    if (v.empty()) return;
     const InFloats w_o(inputs.params[Param::w_o]);
     const Index width = v.shape().d;
-    if (w_o->empty())
-        layer.output_fault = "there is no W_O";
-    else if (w_o->shape().t != layer.heads * width)
-        layer.output_fault = fmt::format("W_O has {}, not heads × d_v = {}",
-                                         counted(w_o->shape().t, "row"), layer.heads * width);
-    for (Index head = 0; head < layer.heads; ++head) {
+    layer.value_norms.resize(layer.heads);
+    if (layer.output_fault.empty()) layer.output_norms.resize(layer.heads);
+    parallel_for(layer.heads, {}, [&](Index head, int) {
         const auto values = v.matrix(batch, head * v.shape().h / layer.heads);
-        layer.value_norms.push_back(row_norms(values));
+        layer.value_norms[head] = row_norms(values);
         if (layer.output_fault.empty())
-            layer.output_norms.push_back(
-                row_norms(values, w_o->matrix(0, 0).row_block(head * width, width)));
-    }
+            layer.output_norms[head] =
+                row_norms(values, w_o->matrix(0, 0).row_block(head * width, width));
+    });
 }
 
 void find_gradient(const Call& call, const Backend& backend, const Trace& trace,

@@ -6,6 +6,7 @@
 #include "app/window/session.h"
 #include "app/workspaces/heads/state.h"
 #include "core/corpus/file.h"
+#include "core/io/json.h"
 #include "tests/cli/command.h"
 #include "tests/support/small_models.h"
 
@@ -292,6 +293,33 @@ TEST_CASE("corpus: where no text could be measured it fails and says why; a part
     Arguments part = command;
     part.insert(part.end(), {"--part", "1/2"});
     succeeds(part);
+}
+
+TEST_CASE("heads of more weights than the window holds are measured layer by layer") {
+    const Scratch scratch;
+    const auto folder = scratch / "llama";
+    test::copy_model("llama", folder);
+    auto config = read_json_file(folder / "config.json").value();
+    config["max_position_embeddings"] = 2048;
+    std::ofstream(folder / "config.json") << config.dump();
+    std::string ids = "1";  // 2 layers of 4 heads: 8 * 1500^2 = 18 million weights
+    for (int n = 1; n < 1500; ++n) ids += fmt::format(",{}", n * 7 % 45);
+    const Arguments command{"heads", folder.string(), "--token-ids", ids, "-o", "-"};
+    const std::string csv = succeeds(command).out,
+                      streamed = succeeds(joined(command, {"--stream"})).out;
+    CHECK(std::ranges::count(csv, '\n') == 9);
+    std::istringstream is(streamed), should(csv);
+    for (std::string a, b; std::getline(should, b);) {
+        REQUIRE(std::getline(is, a));
+        std::istringstream left(a), right(b);
+        for (std::string x, y; std::getline(right, y, ',');) {
+            REQUIRE(std::getline(left, x, ','));
+            if (!y.empty() && std::isdigit(static_cast<unsigned char>(y[0])) != 0)
+                CHECK(std::stod(x) == doctest::Approx(std::stod(y)).epsilon(1e-4));
+            else
+                CHECK(x == y);
+        }
+    }
 }
 
 TEST_CASE("heads --stream: the measures of one text with the weights of one layer at a time") {

@@ -30,7 +30,7 @@ WANTED_SECONDS = 2.0
 # What the error must name, whichever command reads the file.
 SAYS = {
     "divisors_2_29": "'short_factor' = [1]; expected a list of 536870912 numbers above 0",
-    "normalizers_double": "step 20 of the normalizer, 'Replace', makes more than",
+    "normalizers_double": "step 21 of the normalizer, 'Replace', makes more than",
     "pre_tokenizers_double": "of the pre_tokenizer, 'ByteLevel', makes more than",
     "bomb.npz": "bomb.npz: Q, float32 [1024, 1048576], 4294967296 bytes",
     "huge.npz": "huge.npz: Q has 128 bytes, but its header of float32 [1099511627776, 1] promises 4398046511232",

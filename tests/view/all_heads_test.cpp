@@ -250,7 +250,8 @@ TEST_CASE("more scores than Step computes are heads here, each a map") {
     state = state_of(document_of({layer_of(1, 5000, 1)}, "long.npz")).value();
     CHECK(heads_missing_data(state) ==
           "All heads of all layers have 25,000,000 weights, more than the 16,777,216 that are "
-          "computed at once: Step shows one layer (1 S).");
+          "held at once. The command attnscope heads FILE measures them layer by layer. Step shows "
+          "one layer (1 S).");
 }
 
 TEST_CASE("two pinned heads: A, B, A − B, and KL of each row") {
@@ -447,4 +448,9 @@ TEST_CASE("too many weights at once are refused with both numbers") {
     CHECK(head_cells(heads_input(state.document())) == 300 * 4 * 128 * 128);
     CHECK(has(heads_missing_data(state), "19,660,800 weights, more than the 16,777,216"));
     CHECK_FALSE(heads_look(state).result);
+    Document of_model = state.document();
+    of_model.origin = ModelOrigin{"models/gpt2", "a"};
+    CHECK(has(heads_missing_data(shown(state_of(std::move(of_model)).value())),
+              "The command attnscope heads models/gpt2 --texts FILE.txt -o heads.npz measures them "
+              "layer by layer; this workspace opens heads.npz. Step shows one layer (1 S)."));
 }

@@ -36,16 +36,20 @@ bool has_own_heads(const Document& document) {
     return document.own_heads == 0 || document.own_heads == document.size.heads;
 }
 
+std::string attention_fault(const Document& document) {
+    if (!is_empty(document) || !document.given.empty()) return {};
+    return document.no_attention.empty() ? "There is no sentence yet" : document.no_attention;
+}
+
 std::string heads_fault(const Document& document) {
-    if (is_empty(document) && document.given.empty())
-        return document.no_attention.empty() ? "There is no sentence yet" : document.no_attention;
+    if (std::string fault = attention_fault(document); !fault.empty()) return fault;
     if (document.layers.size() == 1 && document.size.tq * document.size.tk <= kMostCells &&
         document.size.batch * document.size.heads <= kMostHeadCells / kMostCells)
         return {};
     const Index cells = head_cells(heads_input(document));
     if (cells <= kMostHeadCells) return {};
     return fmt::format(
-        "All heads of all layers have {} weights, more than the {} that are computed at once",
+        "All heads of all layers have {} weights, more than the {} that are held at once",
         grouped(cells), grouped(kMostHeadCells));
 }
 

@@ -10,7 +10,7 @@ struct Document;
 
 // All heads of all layers of a document.
 
-/// Up to so many weights are computed at once, of all layers, sequences and heads.
+/// The most weights that are held at once, of all layers, sequences and heads.
 inline constexpr Index kMostHeadCells = Index{1} << 24;
 
 /// Views of the document, which must outlive them.
@@ -20,7 +20,9 @@ Index heads_in_layer(const Document& document, Index layer);
 bool is_there(const Document& document, HeadPlace place);
 /// Whether its heads are those of its model: not where W was split anew.
 bool has_own_heads(const Document& document);
-/// Why not all heads can be computed, without a full stop; "": they can.
+/// Why no head has weights, without a full stop; "": some have.
+std::string attention_fault(const Document& document);
+/// The same, or that there are too many weights to hold all of them at once.
 std::string heads_fault(const Document& document);
 
 /// "L0 H3"

@@ -337,15 +337,27 @@ constexpr RequestKind kRequests[] = {request_kind<requested_heads>("heads"),
                                      request_kind<requested_head_circuit>("head circuit"),
                                      request_kind<requested_head_answer>("head answer")};
 
+/// How the heads are measured without their pictures.
+std::string measuring_command(const Document& document) {
+    const ModelOrigin* const model = model_of(document);
+    if (model == nullptr) return "The command attnscope heads FILE measures them layer by layer.";
+    return fmt::format(
+        "The command attnscope heads {} --texts FILE.txt -o heads.npz measures them layer by "
+        "layer; this workspace opens heads.npz.",
+        model->path);
+}
+
 }  // namespace
+
 std::string heads_missing_data(const AppState& state) {
     const Document& document = state.document();
     if (is_empty(document) && document.given.empty()) return empty_text(document);
     const std::string fault = heads_fault(document);
     if (fault.empty()) return fault;
-    if (!document.given.empty()) return fault + ".";
-    return fault + (is_without_values(document) ? ": Long context shows one head (3 M)."
-                                                : ": Step shows one layer (1 S).");
+    if (!document.given.empty()) return fault + ". " + measuring_command(document);
+    return fmt::format(
+        "{}. {} {}", fault, measuring_command(document),
+        is_without_values(document) ? "Long context shows one head (3 M)." : "Step shows one layer (1 S).");
 }
 
 void describe(Visitor& visit, HeadsLook& look) {
