@@ -3,6 +3,7 @@
 #include "app/common/document/heads.h"
 #include "app/common/document/intervention_effects.h"
 #include "app/common/pair.h"
+#include "app/common/workspace.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/grids.h"
@@ -250,8 +251,7 @@ TEST_CASE("more scores than Step computes are heads here, each a map") {
     state = state_of(document_of({layer_of(1, 5000, 1)}, "long.npz")).value();
     CHECK(heads_missing_data(state) ==
           "All heads of all layers have 25,000,000 weights, more than the 16,777,216 that are "
-          "held at once. The command attnscope heads FILE measures them layer by layer. Step shows "
-          "one layer (1 S).");
+          "held at once. The table shows their measures. Step shows one layer (1 S).");
 }
 
 TEST_CASE("two pinned heads: A, B, A − B, and KL of each row") {
@@ -442,15 +442,34 @@ TEST_CASE("any document is shown without a fault, and what lacks heads says why"
     CHECK(heads_missing_data(shown(preset_state("empty"))).find("There is no sentence yet") == 0);
 }
 
-TEST_CASE("too many weights at once are refused with both numbers") {
+TEST_CASE("of more weights than are held the measures are shown, as a table") {
     const std::vector layers(300, layer_of(4, 128, 1));
-    const AppState state = shown(state_of(document_of(layers, "many.npz")).value());
+    AppState state =
+        after(state_of(document_of(layers, "many.npz")).value(), {SetWorkspace{"heads"}});
     CHECK(head_cells(heads_input(state.document())) == 300 * 4 * 128 * 128);
     CHECK(has(heads_missing_data(state), "19,660,800 weights, more than the 16,777,216"));
+    AllHeadsView view = build_all_heads_view(state);
+    CHECK(view.missing_data.empty());
+    CHECK(view.pending == "Measuring the heads of 300 layers: 0.0 %.");
+    CHECK_FALSE(shown_workspace(state).is_idle(state));
+    const auto request = requested_heads(state);
+    REQUIRE(request);
+    CHECK(request->only_measures);
+    apply(state, run(*request, {}));
+    CHECK_FALSE(requested_heads(state));
+    CHECK(shown_workspace(state).is_idle(state));
     CHECK_FALSE(heads_look(state).result);
-    Document of_model = state.document();
-    of_model.origin = ModelOrigin{"models/gpt2", "a"};
-    CHECK(has(heads_missing_data(shown(state_of(std::move(of_model)).value())),
-              "The command attnscope heads models/gpt2 --texts FILE.txt -o heads.npz measures them "
-              "layer by layer; this workspace opens heads.npz. Step shows one layer (1 S)."));
+    view = build_all_heads_view(state);
+    CHECK(view.pending.empty());
+    CHECK(has(view.large_missing_data, "The table shows their measures."));
+    REQUIRE(view.table);
+    CHECK(view.table->rows.size() == 1200);
+    CHECK(view.table->rows[5].name == "L1 H1");
+    const HeadsInput one = {std::span(layers).first(1), {}, state.document().spec, {}, {}};
+    const auto should = compute_heads(one, {state.backends});
+    const auto entropy = current_measures(state)->heads[3].measures[HeadMeasure::entropy];
+    REQUIRE(entropy);
+    CHECK(*entropy == should.heads[3].measures[HeadMeasure::entropy]);
+    CHECK(after(state, {CopyHeadMeasures{}}).message.text ==
+          "Copied the measures of 1200 heads as CSV.");
 }

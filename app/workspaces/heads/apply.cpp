@@ -177,10 +177,16 @@ void carry_out(AppState& state, const ScatterHeads& action) {
 void carry_out(AppState& state, const HeadsReady& action) {
     if (!action.result || action.document != state.shared_document()) return;
     HeadsLook& look = heads_look(state);
+    look.done = 0.0;
+    if (has_only_measures(state)) {
+        look.measured = action.result;
+        look.measured_of = action.document;
+        look.measured_by = action.backend;
+        return;
+    }
     look.result = action.result;
     look.result_of = action.document;
     look.result_by = action.backend;
-    look.done = 0.0;
 }
 
 void carry_out(AppState& state, const HeadsCorpusRead& action) {
@@ -192,11 +198,12 @@ void carry_out(AppState& state, const HeadAnswerRead& action) {
 }
 
 void carry_out(AppState& state, const CopyHeadMeasures&) {
-    if (!has_current_heads(state))
-        return warn(state, "There are no measures yet: open Heads (3 H).");
-    state.effects.clipboard = heads_csv(*heads_look(state).result, heads_look(state).sort);
+    const HeadsResult* const measures =
+        has_current_heads(state) ? heads_look(state).result.get() : current_measures(state);
+    if (measures == nullptr) return warn(state, "There are no measures yet: open Heads (3 H).");
+    state.effects.clipboard = heads_csv(*measures, heads_look(state).sort);
     show_message(state, "Copied the measures of {} as CSV.",
-                 counted(std::ssize(heads_look(state).result->heads), "head"));
+                 counted(std::ssize(measures->heads), "head"));
 }
 
 }  // namespace attn::view

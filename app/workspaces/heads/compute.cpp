@@ -92,14 +92,29 @@ HeadsRequest heads_request(const AppState& state) {
 HeadsResult compute_heads(const HeadsRequest& request, const RunControl& control) {
     return compute_heads(heads_input(*request.document),
                          {BackendList{request.backends, request.backend_count}, request.backend,
-                          request.batch, request.gradients},
+                          request.batch, request.gradients, request.only_measures},
                          control);
 }
 
 std::optional<HeadsRequest> requested_heads(const AppState& state) {
     if (state.workspace != "heads" || has_current_heads(state)) return std::nullopt;
-    if (!heads_missing_data(state).empty()) return std::nullopt;
-    return heads_request(state);
+    if (heads_missing_data(state).empty()) return heads_request(state);
+    if (!has_only_measures(state) || current_measures(state) != nullptr) return std::nullopt;
+    HeadsRequest request = heads_request(state);
+    request.gradients = false;
+    request.only_measures = true;
+    return request;
+}
+
+bool has_only_measures(const AppState& state) {
+    return attention_fault(state.document()).empty() && !heads_fault(state.document()).empty();
+}
+
+const HeadsResult* current_measures(const AppState& state) {
+    const HeadsLook& look = heads_look(state);
+    const bool current = look.measured && look.measured_of == state.shared_document() &&
+                         look.measured->batch == state.batch && look.measured_by == state.backend;
+    return current && has_only_measures(state) ? look.measured.get() : nullptr;
 }
 
 Action run(const HeadsRequest& request, const RunControl& control) {

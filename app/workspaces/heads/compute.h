@@ -28,7 +28,8 @@ struct HeadsRequest {
     const Backend* const* backends = nullptr;  // who may compute
     std::size_t backend_count = 0;
     Index batch = 0;
-    bool gradients = false;  // of the weights, which take a backward pass
+    bool gradients = false;      // of the weights, which take a backward pass
+    bool only_measures = false;  // the weights are too many to hold
     bool operator==(const HeadsRequest&) const = default;
 };
 /// Of the shown document and settings.
@@ -36,6 +37,10 @@ HeadsRequest heads_request(const AppState& state);
 HeadsResult compute_heads(const HeadsRequest& request, const RunControl& control = {});
 /// nullopt while the workspace is not shown, or its heads are up to date.
 std::optional<HeadsRequest> requested_heads(const AppState& state);
+/// Whether there are more weights than are held: the heads have measures and no pictures.
+bool has_only_measures(const AppState& state);
+/// Those measures; null: not computed yet.
+const HeadsResult* current_measures(const AppState& state);
 /// HeadsReady. Stops between layers, and within one where its backend can.
 Action run(const HeadsRequest& request, const RunControl& control);
 

@@ -84,8 +84,10 @@ HeadsTable heads_table(const AppState& state) {
     for (const HeadMeasureInfo& each : measures)
         table.columns.push_back({std::string(each.key), std::string(each.title),
                                  fmt::format("{}\n{}", each.formula, each.source)});
-    for (const HeadPlace place : heads_in_order(*look.result, look.sort)) {
-        const HeadFacts& facts = *look.result->find(place);
+    const HeadsResult* const alone = current_measures(state);
+    const HeadsResult& result = alone != nullptr ? *alone : *look.result;
+    for (const HeadPlace place : heads_in_order(result, look.sort)) {
+        const HeadFacts& facts = *result.find(place);
         if (!passes(look.filter, facts)) continue;
         HeadsTableRow row{place,
                           head_name(place),

@@ -256,6 +256,44 @@ void add_corpus_alone(const AppState& state, AllHeadsView& view) {
     add_corpus_table(state, view);
 }
 
+void add_notes(const HeadsResult& result, AllHeadsView& view) {
+    for (std::size_t n = 0; n < result.layers.size(); ++n) {
+        const HeadsLayer& layer = result.layers[n];
+        const auto add = [&](const std::string& text) {
+            if (!text.empty()) view.notes.push_back(fmt::format("Layer {}: {}.", n, text));
+        };
+        add(layer.fault);
+        std::ranges::for_each(layer.notes, add);
+        add(odd_rows_text(layer));
+        add(excluded_rows_text(measured_rows(result, static_cast<Index>(n))));
+    }
+    constexpr std::size_t kMostNotes = 3;
+    if (view.notes.size() <= kMostNotes) return;
+    const std::size_t more = view.notes.size() - kMostNotes + 1;
+    view.notes.resize(kMostNotes - 1);
+    view.notes.push_back(fmt::format("{} more notes about layers are not shown.", more));
+}
+
+/// Of more weights than are held: the table of measures alone.
+void add_measures_alone(const AppState& state, AllHeadsView& view) {
+    if (!has_only_measures(state)) return;
+    view.large_missing_data = std::move(view.missing_data);
+    view.missing_data.clear();
+    view.controls = controls_of(state);
+    view.list = HeadsList::table;
+    if (const HeadsResult* const measures = current_measures(state)) {
+        view.here = head_here(state);
+        view.table = std::make_shared<const HeadsTable>(heads_table(state));
+        add_notes(*measures, view);
+    } else {
+        view.pending =
+            job_status_text(state, "heads",
+                            fmt::format("Measuring the heads of {}: {}.",
+                                        counted(std::ssize(state.document().layers), "layer"),
+                                        percent(heads_look(state).done)));
+    }
+}
+
 void add_together(const AppState& state, const std::vector<HeadPlace>& places, AllHeadsView& view) {
     view.large_missing_data = undefined_text(state, places);
     if (!view.large_missing_data.empty()) return;
@@ -309,24 +347,6 @@ void add_large(const AppState& state, AllHeadsView& view) {
     }
 }
 
-void add_notes(const HeadsResult& result, AllHeadsView& view) {
-    for (std::size_t n = 0; n < result.layers.size(); ++n) {
-        const HeadsLayer& layer = result.layers[n];
-        const auto add = [&](const std::string& text) {
-            if (!text.empty()) view.notes.push_back(fmt::format("Layer {}: {}.", n, text));
-        };
-        add(layer.fault);
-        std::ranges::for_each(layer.notes, add);
-        add(odd_rows_text(layer));
-        add(excluded_rows_text(measured_rows(result, static_cast<Index>(n))));
-    }
-    constexpr std::size_t kMostNotes = 3;
-    if (view.notes.size() <= kMostNotes) return;
-    const std::size_t more = view.notes.size() - kMostNotes + 1;
-    view.notes.resize(kMostNotes - 1);
-    view.notes.push_back(fmt::format("{} more notes about layers are not shown.", more));
-}
-
 }  // namespace
 
 AllHeadsView build_all_heads_view(const AppState& state) {
@@ -334,6 +354,7 @@ AllHeadsView build_all_heads_view(const AppState& state) {
     view.missing_data = heads_missing_data(state);
     if (!view.missing_data.empty()) {
         add_corpus_alone(state, view);
+        add_measures_alone(state, view);
         return view;
     }
     const HeadsLook& look = heads_look(state);

@@ -337,16 +337,6 @@ constexpr RequestKind kRequests[] = {request_kind<requested_heads>("heads"),
                                      request_kind<requested_head_circuit>("head circuit"),
                                      request_kind<requested_head_answer>("head answer")};
 
-/// How the heads are measured without their pictures.
-std::string measuring_command(const Document& document) {
-    const ModelOrigin* const model = model_of(document);
-    if (model == nullptr) return "The command attnscope heads FILE measures them layer by layer.";
-    return fmt::format(
-        "The command attnscope heads {} --texts FILE.txt -o heads.npz measures them layer by "
-        "layer; this workspace opens heads.npz.",
-        model->path);
-}
-
 }  // namespace
 
 std::string heads_missing_data(const AppState& state) {
@@ -354,9 +344,10 @@ std::string heads_missing_data(const AppState& state) {
     if (is_empty(document) && document.given.empty()) return empty_text(document);
     const std::string fault = heads_fault(document);
     if (fault.empty()) return fault;
-    if (!document.given.empty()) return fault + ". " + measuring_command(document);
+    constexpr std::string_view kTable = "The table shows their measures.";
+    if (!document.given.empty()) return fmt::format("{}. {}", fault, kTable);
     return fmt::format(
-        "{}. {} {}", fault, measuring_command(document),
+        "{}. {} {}", fault, kTable,
         is_without_values(document) ? "Long context shows one head (3 M)." : "Step shows one layer (1 S).");
 }
 
@@ -405,7 +396,10 @@ extern const WorkspaceInfo kHeadsWorkspace{
     .actions = HeadsActions::kTypes,
     .values = kValues,
     .requests = kRequests,
-    .missing_data = heads_missing_data,
+    .missing_data =
+        [](const AppState& state) {
+            return has_only_measures(state) ? std::string() : heads_missing_data(state);
+        },
     .enter = enter_heads,
     .leave =
         [](AppState& state) {
@@ -440,9 +434,9 @@ extern const WorkspaceInfo kHeadsWorkspace{
     .is_idle =
         [](const AppState& state) {
             if (requested_head_corpus(state)) return false;
-            return !heads_missing_data(state).empty() ||
-                   (has_current_heads(state) && !requested_head_sweep(state) &&
-                    !requested_head_circuit(state) && !requested_head_answer(state));
+            if (!heads_missing_data(state).empty()) return !requested_heads(state).has_value();
+            return has_current_heads(state) && !requested_head_sweep(state) &&
+                   !requested_head_circuit(state) && !requested_head_answer(state);
         },
     .figure_name =
         [](const AppState& state) {
