@@ -16,6 +16,7 @@ import os
 import pathlib
 import resource
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -292,6 +293,31 @@ def doubling(step, count):
     return make
 
 
+def check_signals(app, folder):
+    """A start whose tokenizer takes seconds ends at once by Ctrl+C and by SIGTERM."""
+    without_tokenizer(folder)
+    (folder / "tokenizer.json").write_text(json.dumps({
+        "normalizer": {"type": "Sequence", "normalizers": [{"type": "NFKC"}] * 40000},
+        "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}}))
+    for sent in (signal.SIGINT, signal.SIGTERM):
+        process = subprocess.Popen([app, "heads", str(folder), "--text", "caf\u00e9 " * 20000],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        try:
+            process.wait(timeout=1)
+            yield f"heads ended by itself before {sent.name}: {process.returncode}"
+            continue
+        except subprocess.TimeoutExpired:
+            process.send_signal(sent)
+        try:
+            if process.wait(timeout=2) != -sent:
+                yield f"{sent.name} ended heads with {process.returncode}"
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            yield f"{sent.name} did not end heads"
+
+
 def models():
     """Name and what makes the folder hostile."""
     yield "config_deep", with_bytes("config.json", b"[" * MIB)
@@ -449,6 +475,10 @@ def main():
             change(folder / name)
             play(name, model_commands(app, name))
             shutil.rmtree(folder / name)
+        shutil.copytree(model, folder / "slow")
+        for fault in check_signals(app, folder / "slow"):
+            failures += 1
+            print(f"FAILED {fault}")
     if failures:
         sys.exit(f"{failures} failures")
 
