@@ -346,9 +346,9 @@ std::string heads_missing_data(const AppState& state) {
     if (fault.empty()) return fault;
     constexpr std::string_view kTable = "The table shows their measures.";
     if (!document.given.empty()) return fmt::format("{}. {}", fault, kTable);
-    return fmt::format(
-        "{}. {} {}", fault, kTable,
-        is_without_values(document) ? "Long context shows one head (3 M)." : "Step shows one layer (1 S).");
+    return fmt::format("{}. {} {}", fault, kTable,
+                       is_without_values(document) ? "Long context shows one head (3 M)."
+                                                   : "Step shows one layer (1 S).");
 }
 
 void describe(Visitor& visit, HeadsLook& look) {
