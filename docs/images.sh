@@ -61,13 +61,20 @@ draw compare-dark.png '{"action":"set_workspace","workspace":"step"}
 {"action":"set_workspace","workspace":"compare"}' --theme dark --preset "$sentence"
 draw large-dark.png '{"action":"fit_map"}' --theme dark --planted 131072 --size 1440x900
 draw large-light.png '{"action":"go_to_needle"}' --theme light --planted 131072 --size 1440x900
-if wanted scaling.png; then
-    drawn+=(scaling.png)
-    printf '%s\n' '{"action":"set_scaling","on":false}' '{"action":"set_scaling","on":true}' >"$journal"
-    "$app" render --film --rest 1.6 --replay "$journal" --preset "$sentence" --stage weights --select weights:7,1 \
-        --size 1120x720 --theme dark -o scaling.png
-    ! python3 -c 'import PIL' 2>/dev/null || python3 ../smaller_film.py scaling.png
-fi
+
+# film NAME.png OPTION...: an animated PNG of at most 1.5 MB.
+films=(scaling.png needle.png learning.png)
+film() {
+    wanted "$1" || return 0
+    drawn+=("$1")
+    "$app" render --film --rest 1.6 "${@:2}" --theme dark -o "$1"
+    ! python3 -c 'import PIL' 2>/dev/null || python3 ../smaller_film.py "$1"
+}
+printf '%s\n' '{"action":"set_scaling","on":false}' '{"action":"set_scaling","on":true}' >"$journal"
+film scaling.png --replay "$journal" --preset "$sentence" --stage weights --select weights:7,1 --size 1120x720
+printf '%s\n' '{"action":"go_to_needle"}' >"$journal"
+film needle.png --replay "$journal" --planted 16384 --size 880x560
+film learning.png --workspace learn --size 880x560
 draw model-dark.png '{"action":"set_workspace","workspace":"model"}' --theme dark stories
 draw alignment-dark.png '{"action":"set_workspace","workspace":"heads"}' --theme dark translate
 draw learn-pronouns-dark.png '{"action":"set_workspace","workspace":"learn"}
@@ -78,6 +85,6 @@ draw edges-dark.png '{"action":"set_workspace","workspace":"heads"}
 
 ((${#drawn[@]} > 0)) || { echo "images.sh: no picture is named $only; docs/images has the names" >&2; exit 2; }
 for picture in "${drawn[@]}"; do
-    [[ $picture != scaling.png ]] || continue # it moves
+    [[ " ${films[*]} " != *" $picture "* ]] || continue # it moves
     ! command -v convert >/dev/null || convert "$picture" -dither None -colors 256 "PNG8:$picture"
 done

@@ -72,7 +72,7 @@ def check_versions(tree):
 def line_of(script, picture):
     """The number of the line of images.sh that draws it."""
     for number, line in enumerate(script.read_text().splitlines(), 1):
-        if line.startswith((f"draw {picture} ", f"if wanted {picture};")):
+        if line.startswith((f"draw {picture} ", f"film {picture} ")):
             return number
     return None
 
