@@ -6,6 +6,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <cmath>
 #include <ctime>
 #include <iostream>
 #include <mutex>
@@ -18,12 +19,14 @@
 #include "app/common/document/intervention_effects.h"
 #include "app/common/document/requests.h"
 #include "app/common/figure_size.h"
+#include "app/common/format.h"
 #include "app/common/or_throw.h"
 #include "app/common/state_text.h"
 #include "app/common/workspace.h"
 #include "app/figure.h"
 #include "app/files/axes.h"
 #include "app/fonts/fonts.h"
+#include "app/gl/animated_png.h"
 #include "app/jobs/jobs.h"
 #include "app/jobs/script.h"
 #include "app/platform/file_dialog.h"
@@ -31,6 +34,7 @@
 #include "app/platform/main_loop.h"
 #include "app/platform/signals.h"
 #include "app/screen.h"
+#include "app/window/clip.h"
 #include "app/window/requests.h"
 #include "app/window/session.h"
 #include "core/io/file.h"
@@ -50,6 +54,9 @@ constexpr double kIdleSeconds = 30.0;
 constexpr double kFollowSeconds = 0.2;  // from a look at a followed file to the next
 // What just happened is said so long, and no shorter than it takes to read.
 constexpr double kMessageSeconds = 6.0, kBytesReadPerSecond = 8.0;  // a student reads slowly
+
+constexpr double kClipSeconds = 0.06;      // least from one frame of a clip to the next
+constexpr double kMostClipSeconds = 60.0;  // a longer clip ends
 
 /// From the end of the window to the end of the program, for jobs that do not stop.
 constexpr double kEndSeconds = 1.5;
@@ -355,6 +362,7 @@ class Desktop {
         view::Actions actions = screen_.build(state_);
         window_->draw(background(state_));
         if (std::exchange(state_.effects.screenshot, false)) take_screenshot(window_->read());
+        record_clip();
         window_->swap();
         screen_.end_frame();
         log_frame(begin);
@@ -496,6 +504,37 @@ class Desktop {
         offer_download(path.string());
     }
 
+    /// A frame of the clip, or its end. A frame is shown until the next, so that it is added with that one.
+    void record_clip() {
+        const bool records = view::clip_look(state_).records;
+        if (!records && !clip_) return;
+        const auto now = Clock::now();
+        if (!clip_) {
+            clip_.emplace();
+            clip_->began = now;
+        } else if (records && seconds_between(clip_->at, now) < kClipSeconds) {
+            return;
+        }
+        if (clip_->last) add_to_clip(now);
+        clip_->last = gl::opaque(window_->read());
+        clip_->at = now;
+        if (records && seconds_between(clip_->began, now) < kMostClipSeconds) return;
+        if (records) dispatch(view::RecordClip{false});
+        add_to_clip(now + std::chrono::milliseconds(500));
+        const auto path = free_screenshot_path(options_.screenshot_dir);
+        const double seconds = seconds_between(clip_->began, now);
+        const std::string bytes = clip_->film.finish();
+        clip_.reset();
+        notify(write_file_atomically(path, bytes),
+               fmt::format("clip: {}, {:.1f} s, {}", path.string(), seconds,
+                           view::bytes_text(static_cast<double>(bytes.size()))));
+        offer_download(path.string());
+    }
+    void add_to_clip(Clock::time_point until) {
+        clip_->film.add(*clip_->last,
+                        static_cast<int>(std::lround(1e3 * seconds_between(clip_->at, until))));
+    }
+
     void report_loss(const Result<void>& saved) const {
         std::cerr << "attnscope: the display is lost";
         if (!saved) std::cerr << "; " << saved.error().text();
@@ -525,6 +564,12 @@ class Desktop {
     std::optional<std::pair<view::FigureSize, view::FigurePaper>> previewed_;
     std::optional<std::pair<view::PromptKind, std::string>> listed_;
     FileDialog dialog_;
+    struct Clip {
+        gl::AnimatedPng film;
+        std::optional<RgbImage> last;
+        Clock::time_point began, at;  // at: of the last frame
+    };
+    std::optional<Clip> clip_;  // while one is recorded
     int frames_wanted_ = kFramesAfterEvent;
     std::timed_mutex turning_;  // held during a turn
     std::optional<AtExit> display_lost_;

@@ -13,6 +13,7 @@
 #include "app/common/state_text.h"
 #include "app/common/vocabulary.h"
 #include "app/common/workspace.h"
+#include "app/window/clip.h"
 #include "app/window/journal.h"
 #include "app/window/lecture.h"
 #include "app/window/lecture_actions.h"
@@ -77,6 +78,9 @@ void add_files(const CommandAdder& add, const AppState& state) {
     add("Save the session as", {Key::s, true, true}, ShowPrompt{PromptKind::save});
     add("Export a figure", ctrl(Key::e), ShowPrompt{PromptKind::figure});
     add("Save screenshot", plain(Key::f12), TakeScreenshot{});
+    const bool records = clip_look(state).records;
+    add(records ? "End the clip and save it" : "Record a clip of the window", shift(Key::f12),
+        RecordClip{!records});
     for (const std::string& path : state.recent)
         add(fmt::format("Open recent: {}", path), {}, OpenFile{path});
 }

@@ -18,6 +18,7 @@
 #include "app/common/map/requests.h"
 #include "app/common/parts.h"
 #include "app/common/workspace.h"
+#include "app/window/clip.h"
 #include "app/window/former_names.h"
 #include "app/window/lecture_actions.h"
 #include "app/window/questions.h"
@@ -54,6 +55,7 @@ std::vector<const ActionType*> all_actions() {
     add(WindowActions::kTypes);
     add(LectureActions::kTypes);
     add(RailActions::kTypes);
+    add(ClipActions::kTypes);
     add(QuestionActions::kTypes);
     add(DocumentActions::kTypes);
     add(CallActions::kTypes);

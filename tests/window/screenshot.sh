@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# F12 writes a picture of the window, and goes on where it cannot.   screenshot.sh ATTNSCOPE
+# F12 writes a picture of the window, Shift+F12 a clip, and both go on where they cannot.   screenshot.sh ATTNSCOPE
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/window.sh"
 source "$here/png.sh"
 
@@ -14,6 +14,15 @@ wait_for "a second picture, not over the first" pictures_are 2
 for picture in $(pictures); do
     [[ $(png_size "$picture") == 1600x1000 ]] || fail "$picture is $(png_size "$picture"), not 1600x1000"
 done
+# A clip has the frames from one key to the other.
+does '"action":"record_clip","on":true' press shift+F12
+does '"action":"go_to_stage"\|"action":"step_by"' press Left
+does '"action":"set_scaling"' press s
+does '"action":"record_clip","on":false' press shift+F12
+wait_for "a clip" pictures_are 3
+clip=$(grep -l acTL $(pictures)) || fail "no picture is animated"
+[[ $(png_size "$clip") == 1600x1000 ]] || fail "the clip is $(png_size "$clip"), not 1600x1000"
+(($(grep -ao fcTL "$clip" | wc -l) >= 3)) || fail "the clip has fewer than three frames"
 leaves
 
 start --screenshot-dir "$work/no-such-folder" 2>error.txt
