@@ -18,6 +18,8 @@
 namespace attn::view {
 namespace {
 
+constexpr Index kMostOfLayer = Index{1} << 28;  // weights of one layer, which are held at once
+
 /// A head was chosen: the same layers are there, A is compared with one after the other, and it is told what this one does.
 void follow_choice(AppState& state) {
     if (!heads_look(state).chosen) return;
@@ -107,7 +109,11 @@ std::optional<HeadsRequest> requested_heads(const AppState& state) {
 }
 
 bool has_only_measures(const AppState& state) {
-    return attention_fault(state.document()).empty() && !heads_fault(state.document()).empty();
+    const Document& document = state.document();
+    const Dimensions& size = document.size;
+    const bool fits =
+        size.tq <= kMostOfLayer / std::max<Index>(size.heads, 1) / std::max<Index>(size.tk, 1);
+    return fits && attention_fault(document).empty() && !heads_fault(document).empty();
 }
 
 const HeadsResult* current_measures(const AppState& state) {

@@ -344,9 +344,10 @@ std::string heads_missing_data(const AppState& state) {
     if (is_empty(document) && document.given.empty()) return empty_text(document);
     const std::string fault = heads_fault(document);
     if (fault.empty()) return fault;
-    constexpr std::string_view kTable = "The table shows their measures.";
-    if (!document.given.empty()) return fmt::format("{}. {}", fault, kTable);
-    return fmt::format("{}. {} {}", fault, kTable,
+    const std::string_view table =
+        has_only_measures(state) ? " The table shows their measures." : "";
+    if (!document.given.empty()) return fmt::format("{}.{}", fault, table);
+    return fmt::format("{}.{} {}", fault, table,
                        is_without_values(document) ? "Long context shows one head (3 M)."
                                                    : "Step shows one layer (1 S).");
 }
