@@ -74,7 +74,7 @@ printf '%s\n' '{"action":"set_scaling","on":false}' '{"action":"set_scaling","on
 film scaling.png --replay "$journal" --preset "$sentence" --stage weights --select weights:7,1 --size 1120x720
 printf '%s\n' '{"action":"go_to_needle"}' >"$journal"
 film needle.png --replay "$journal" --planted 16384 --size 880x560
-film learning.png --workspace learn --size 880x560
+film learning.png --workspace learn --size 880x720
 draw model-dark.png '{"action":"set_workspace","workspace":"model"}' --theme dark stories
 draw alignment-dark.png '{"action":"set_workspace","workspace":"heads"}' --theme dark translate
 draw learn-pronouns-dark.png '{"action":"set_workspace","workspace":"learn"}

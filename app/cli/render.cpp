@@ -44,11 +44,7 @@ struct RenderOptions {
 };
 
 std::string draw(Studio& studio, view::AppState& state, jobs::Jobs& jobs) {
-    for (std::optional<view::MapCanvas> canvas; canvas != view::map_look(state).canvas;) {
-        canvas = view::map_look(state).canvas;  // a map that is there leaves itself less of it
-        or_throw(complete(state, jobs));
-        for (int frame = 0; frame < kLayoutFrames; ++frame) draw_frame(studio, state);
-    }
+    finish_layout(studio, state, jobs);
     return or_throw(studio.picture(state));
 }
 

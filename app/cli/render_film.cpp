@@ -6,6 +6,7 @@
 #include "app/cli/render_parts.h"
 #include "app/cli/start.h"
 #include "app/common/actions.h"
+#include "app/common/map/state.h"
 #include "app/common/or_throw.h"
 #include "app/gl/animated_png.h"
 #include "app/window/requests.h"
@@ -17,6 +18,14 @@ constexpr int kFrameMs = 50;
 constexpr int kMostFrames = 600;  // of one line: what plays on is cut after 30 s
 
 }  // namespace
+
+void finish_layout(Studio& studio, view::AppState& state, jobs::Jobs& jobs) {
+    for (std::optional<view::MapCanvas> canvas; canvas != view::map_look(state).canvas;) {
+        canvas = view::map_look(state).canvas;  // a map that is there leaves itself less of it
+        or_throw(complete(state, jobs));
+        for (int frame = 0; frame < kLayoutFrames; ++frame) draw_frame(studio, state);
+    }
+}
 
 std::string film(Studio& studio, const Start& start, view::AppState state, jobs::Jobs& jobs,
                  double rest_s) {
@@ -47,7 +56,7 @@ std::string film(Studio& studio, const Start& start, view::AppState state, jobs:
         play();
         return film.finish();
     }
-    or_throw(complete(state, jobs));
+    finish_layout(studio, state, jobs);
     add(kLayoutFrames, rest_ms);
     for (const view::Action& line : start.replay) {
         or_throw(view::play(state, {line}, answer));

@@ -24,6 +24,8 @@ void arrive(view::AppState& state);
 /// A frame, and the room that it left for the map.
 void draw_frame(Studio& studio, view::AppState& state);
 
+/// Lays out and computes until the picture does not change any more.
+void finish_layout(Studio& studio, view::AppState& state, jobs::Jobs& jobs);
 /// Without the journal first, then line by line with what moves: the bytes of an animated PNG. Each line rests so long.
 std::string film(Studio& studio, const Start& start, view::AppState state, jobs::Jobs& jobs,
                  double rest_s);

@@ -36,11 +36,11 @@ done
 # The canvas alone, with its words; the window only with --chrome.
 says step.svg ' looks at ' Softmax cat '0\.160' evenness
 says saturation.svg without 'almost no gradient' '82 %'
-says large.svg '512 × 512' needle exact
+says large.svg '512 × 512' exact
 ! grep -q '>Help<' step.svg || fail "the rail is in the canvas's figure"
 grep -q '<image ' large.svg || fail "the map is not in large.svg"
 "$app" render --chrome --stage weights --select weights:1,2 -o chrome.svg
-says chrome.svg ' looks at ' Help Saturation causal Model 'The cat sat down' LaTeX
+says chrome.svg ' looks at ' Help Masks causal Model 'The cat sat down' LaTeX
 grep -q 'width="1600" height="1000"' chrome.svg || fail "chrome.svg is not of the window's size"
 
 # A sentence that is scrolled on screen is whole in its figure: the colour bar of A ends at 1.

@@ -19,4 +19,4 @@ reads '0.577' --stage weights
 reads 'Raw scores' --stage scores
 reads 'almost no gradient' --workspace saturation
 reads '512 × 512' --planted 512
-reads 'Saturation' --chrome --stage q
+reads 'Masks' --chrome --stage q

@@ -16,7 +16,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
+import threading
 import urllib.request
 
 import numpy as np
@@ -30,14 +30,11 @@ def logits_of_llama(file, vocabulary=32000):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     server = subprocess.Popen(["llama-server", "-m", file, "-c", "64", "-t", "2", "--port", str(port), "-fa", "off", "-ctk", "f32", "-ctv", "f32",
-                               "--no-warmup", "-np", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                               "--no-warmup", "-np", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
-        for _ in range(600):
-            try:
-                if json.load(urllib.request.urlopen(f"http://127.0.0.1:{port}/health"))["status"] == "ok":
-                    break
-            except OSError:
-                time.sleep(0.1)
+        ready = any("server is listening" in line for line in server.stderr)  # after the model was read
+        assert ready, "llama-server ended before it listened"
+        threading.Thread(target=server.stderr.read, daemon=True).start()  # a full pipe would stop it
         request = {"prompt": TOKENS, "n_predict": 1, "temperature": 0, "n_probs": vocabulary, "cache_prompt": False}
         answer = json.load(urllib.request.urlopen(urllib.request.Request(
             f"http://127.0.0.1:{port}/completion", json.dumps(request).encode(), {"Content-Type": "application/json"})))

@@ -368,8 +368,7 @@ TEST_CASE("learn: pronouns shows the word “it” in every head, and says what 
     const train::Probe& probe = *look.series->sides[1].probe;
     for (const auto [head, key] : each_cell(4, 11))
         CHECK(view.maps[1].at(head, key).value == probe.weights[head / 2](0, head % 2, 7, key));
-    CHECK(has(view.notes[0], "After 500 steps: with scaling "));
-    CHECK(has(view.notes[1], "At “it” the models answer: with scaling “"));
+    CHECK(has(view.notes[0], "At “it” the models answer: with scaling “"));
     CHECK(has(view.notes[1], "Held-out texts after 6 steps: with scaling "));
     CHECK(view.plots[0].title == "held-out answers");
     // The map of one head is one key away, and stays.
@@ -520,7 +519,7 @@ TEST_CASE("learn: a recorded run plays on entry for six seconds and rests; nothi
     CHECK(seconds == doctest::Approx(kReplaySeconds).epsilon(0.02));
     CHECK(shown == 100);
     CHECK(shown_learn_step(state) == 500);
-    // Both end alike, so it says which was first.
+    // Both end alike: which was first?
     CHECK(learn_point(state).starts_with("90 % right is first reached at step "));
     CHECK(has(learn_point(state), " with scaling, at step "));
     const LearnView view = build_learn_view(state);

@@ -334,7 +334,7 @@ void draw_background(const Placed& at, float y, const TableRow& row) {
     const Point low{at.left, y};
     const Point high{at.right, y + at.row()};
     if (row.chosen) at.frame.painter.rect(low, high, theme.raised);
-    if (row.bar != 0.0) {
+    if (row.bar != 0.0 && at.bars > 0.0F) {
         const auto share = static_cast<float>(std::min(std::abs(row.bar), 1.0));
         const float from = high.x - at.frame.px(kBarColumn);
         const float top = std::round((low.y + high.y - at.frame.px(kBar)) / 2);
@@ -420,18 +420,28 @@ Shares share_out(const InspectorTable& table, float below, const Frame& frame) {
     return {scrolls ? space : whole, scrolls};
 }
 
-/// Width of the bars; 0 if no row has one.
-float bars_width(const InspectorTable& table, const Frame& frame) {
+/// Of all columns, with the narrowest labels and without bars.
+float least_width(const std::vector<Column>& columns, const Frame& frame) {
+    float width = frame.px(2 * kInset + kLeastLabel);
+    for (const Column& column : columns) width += column.width + frame.px(kSpace8);
+    return width;
+}
+
+/// Width of the bars; 0 if no row has one, or if they would leave the labels no space.
+float bars_width(const InspectorTable& table, const std::vector<Column>& columns,
+                 const Frame& frame) {
     const bool has =
         std::ranges::any_of(table.rows, [](const TableRow& row) { return row.bar != 0.0; });
-    return has ? frame.px(kBarColumn + kSpace8 - kInset) : 0.0F;
+    const float width = has ? frame.px(kBarColumn + kSpace8 - kInset) : 0.0F;
+    const bool spare = std::ranges::any_of(table.columns, &TableColumn::spare);
+    const bool fits = least_width(columns, frame) + width <= ImGui::GetContentRegionAvail().x;
+    return spare || fits ? width : 0.0F;
 }
 
 /// Without its last spare column, where the labels would have no room; nullopt: it fits, or has none.
 std::optional<InspectorTable> narrower(const InspectorTable& table,
                                        const std::vector<Column>& columns, const Frame& frame) {
-    float width = frame.px(2 * kInset + kLeastLabel) + bars_width(table, frame);
-    for (const Column& column : columns) width += column.width + frame.px(kSpace8);
+    const float width = least_width(columns, frame) + bars_width(table, columns, frame);
     const auto spare = std::find_if(table.columns.rbegin(), table.columns.rend(),
                                     [](const auto& column) { return column.spare; });
     if (width <= ImGui::GetContentRegionAvail().x || spare == table.columns.rend())
@@ -463,7 +473,7 @@ std::optional<CellRef> draw_table(const InspectorTable& table, float below, cons
                     frame,
                     low.x,
                     low.x + ImGui::GetContentRegionAvail().x - bar,
-                    bars_width(table, frame)};
+                    bars_width(table, columns, frame)};
     std::optional<CellRef> hovered;
     draw_header(at, low.y);
     leave_space({0.0F, at.row()});

@@ -30,10 +30,11 @@ constexpr float kHeadLists = 96.0F, kLabels = 124.0F;
 constexpr double kLeastRate = 1e-5;
 constexpr float kLinesShown = 10.0F;
 constexpr float kChoices = 36.0F, kMeasures = 240.0F;
-constexpr float kLeastWithChoice = 220.0F;  // a lower curve has the keys alone
-constexpr float kSmall = 0.36F;             // of the height
-constexpr float kLargestCell = 64.0F;       // of a map with few rows
-constexpr float kAroundMaps = 120.0F;       // words, labels and colours
+constexpr float kLeastWithChoice = 220.0F;       // a lower curve has the keys alone
+constexpr float kCurves = 0.4F, kSmall = 0.36F;  // of the width, of the height
+constexpr float kHigh = 800.0F;                  // in lower windows a curve is the largest picture
+constexpr float kLargestCell = 64.0F;            // of a map with few rows
+constexpr float kAroundMaps = 120.0F;            // words, labels and colours
 
 /// The recorded run: nothing of it is trained here.
 void draw_recorded(const LearnView& view, ControlBar& bar) {
@@ -407,11 +408,13 @@ std::string draw_learn_workspace(const AppState& state, const WorkArea& r, const
                 .controls = [&](ControlBar& bar) { draw_learn_bar(view, bar); },
                 .side = [&](const Frame& beside) { draw_learn_side(state, view, beside, out); },
                 .status = view.progress};
+    const bool high = r.work.size().y >= frame.px(kHigh);
     const auto beneath_maps = [&](ImVec2 space) { return below_maps(view, space, frame); };
     if (view.done > 0 || view.recorded)
         parts.others = {
             {"curve", "curve", [&](const Box& box) { draw_learn_curve(view, box, frame, out); },
-             CanvasPart::Where::below, 0.0F, beneath_maps},
+             high ? CanvasPart::Where::below : CanvasPart::Where::left, kCurves,
+             high ? decltype(CanvasPart::size)(beneath_maps) : nullptr},
             {"small", "more curves",
              [&](const Box& box) { draw_small_curves(view, box, frame, out); },
              CanvasPart::Where::below, 0.0F, beneath_maps}};

@@ -14,7 +14,7 @@ constexpr float kRadius = 4.0F;
 constexpr float kThickArc = 14.0F;   // of a weight of 1
 constexpr double kHairline = 0.06;   // an arc of a smaller weight is one
 constexpr double kLeastArc = 0.002;  // no arc of a smaller weight
-constexpr float kLoop = 20.0F;       // an arc from a word to itself
+constexpr float kLoop = 16.0F;       // an arc from a word to itself
 constexpr float kThickLoop = 6.0F;   // and its width at most
 constexpr float kLowestArc = 14.0F;
 constexpr int kArcSteps = 32;
@@ -55,8 +55,8 @@ void draw_arc(const Scene& scene, std::size_t from, std::size_t to, double weigh
         points[n] = {middle - half * std::cos(angle), scene.at.low.y - rise * std::sin(angle)};
     }
     const auto share = static_cast<float>(std::min(weight, 1.0));
-    const float most_thick = loop ? kThickLoop : kThickArc;
-    const float thick = weight < kHairline ? 1.0F : most_thick * share;
+    const float wide = loop ? std::min(kThickArc * share, kThickLoop) : kThickArc * share;
+    const float thick = weight < kHairline ? 1.0F : wide;
     frame.painter.polyline(points, frame.theme.weight, frame.px(std::max(thick, 1.0F)));
 }
 
