@@ -50,7 +50,7 @@ constexpr Index kRun = 1024;  // numbers that are widened at a time; whole block
 HWY_INLINE void ask_ahead(const BlockMatrix& matrix, Index row, Index bytes) {
     constexpr Index kAhead = 4096, kLine = 64;  // bytes
     const Index first = row * matrix.row_bytes() + kAhead;
-    const Index end = std::min(first + bytes, std::ssize(matrix.bytes));
+    const Index end = std::min<Index>(first + bytes, std::ssize(matrix.bytes));
     for (Index at = first; at < end; at += kLine) hwy::Prefetch(matrix.bytes.data() + at);
 }
 
