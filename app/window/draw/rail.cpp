@@ -163,8 +163,9 @@ void draw_mark(const Entry& entry, ImVec2 low, ImVec2 high, const Frame& frame) 
     if (!entry.current || entry.look == Look::section) return;
     const float in = frame.px(entry.look == Look::item ? kInset : 4.0F);
     frame.painter.rect({low.x + in, low.y}, {high.x - in, high.y}, frame.theme.raised, frame.px(6));
-    frame.painter.rect({low.x + in, low.y + frame.px(6)},
-                       {low.x + in + frame.px(2), high.y - frame.px(6)}, frame.theme.accent);
+    const float bar = low.x + (entry.look == Look::item ? in : 0.0F);  // words begin near the edge
+    frame.painter.rect({bar, low.y + frame.px(6)}, {bar + frame.px(2), high.y - frame.px(6)},
+                       frame.theme.accent);
 }
 
 void draw_wide(const Entry& entry, Color color, ImVec2 low, ImVec2 high, const Frame& frame) {
