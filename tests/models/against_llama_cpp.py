@@ -32,7 +32,7 @@ def logits_of_llama(file, vocabulary=32000):
     server = subprocess.Popen(["llama-server", "-m", file, "-c", "64", "-t", "2", "--port", str(port), "-fa", "off", "-ctk", "f32", "-ctv", "f32",
                                "--no-warmup", "-np", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
-        ready = any("server is listening" in line for line in server.stderr)  # after the model was read
+        ready = any("listening on http" in line for line in server.stderr)  # after the model was read
         assert ready, "llama-server ended before it listened"
         threading.Thread(target=server.stderr.read, daemon=True).start()  # a full pipe would stop it
         request = {"prompt": TOKENS, "n_predict": 1, "temperature": 0, "n_probs": vocabulary, "cache_prompt": False}
