@@ -11,8 +11,8 @@
 #include "core/models/tokenizer.h"
 #include "core/models/unicode.h"
 #include "core/stop.h"
-#include "core/stopwatch.h"
 #include "core/text.h"
+#include "tests/support/processor_time.h"
 #include "tests/support/results.h"
 
 using namespace attn;
@@ -24,7 +24,7 @@ constexpr double kMostSeconds = 5.0;
 
 /// The error of the tokenizer over the text, "" where it has tokens. Either comes in time.
 std::string end_of(const json& root, const std::string& text) {
-    const Stopwatch watch;
+    const test::ProcessorTime watch;
     std::string end;
     const auto made = Tokenizer::parse(root.dump(), "t.json");
     try {
@@ -224,7 +224,7 @@ TEST_CASE("a tokenization is stopped by its caller") {
     std::stop_source stop;
     const std::jthread later([&] { stop.request_stop(); });
     const StopScope scope(stop.get_token());
-    const Stopwatch watch;
+    const test::ProcessorTime watch;
     CHECK_THROWS_AS(static_cast<void>(made.encode(std::string(50'000, 'b'))), Stopped);
     CHECK(watch.seconds() < 1.0);
 }
