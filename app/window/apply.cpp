@@ -54,10 +54,10 @@ void finish_gesture(AppState& state, const Action& action) {
     if (state.gesture) state.gesture->joins = state.gesture->action == &action.type();
 }
 
-/// A prompt says what went wrong with its own path.
+/// A prompt says what went wrong with its own path. A session keeps the message, which is only hidden.
 void clear_error(AppState& state) {
     if (state.notice && state.notice->severity == Severity::error) state.notice.reset();
-    if (state.message.severity == Severity::error) state.message = {};
+    if (state.message.severity == Severity::error) state.notice = Message{};
 }
 
 /// What failed and is not requested any more may be tried again.

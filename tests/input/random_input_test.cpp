@@ -249,7 +249,7 @@ TEST_CASE("random input ends no program, and its journal gives the same state") 
     using Clock = std::chrono::steady_clock;
     const auto begin = Clock::now();
     const std::uint64_t first = setting("ATTN_INPUT_SEED", 0);
-    const std::uint64_t sessions = setting("ATTN_INPUT_SESSIONS", 12);
+    const std::uint64_t sessions = setting("ATTN_INPUT_SESSIONS", 16);
     const std::uint64_t events = setting("ATTN_INPUT_EVENTS", 250);
     const std::chrono::seconds most(setting("ATTN_INPUT_SECONDS", 1'000'000));
     std::size_t frames = 0, actions = 0, played = 0;
