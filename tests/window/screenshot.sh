@@ -29,5 +29,5 @@ start --screenshot-dir "$work/no-such-folder" 2>error.txt
 press F12
 wait_for "the reason on standard error" grep -q no-such-folder error.txt
 does '"action":"set_workspace"' press 2
-pictures_are 2 || fail "a picture is written without its folder"
+pictures_are 3 || fail "a picture is written without its folder"
 leaves
