@@ -250,8 +250,12 @@ TEST_CASE("the prompt keeps the path of what cannot be opened, and its fault unt
     REQUIRE(state.prompt);
     CHECK(state.prompt->path == path);
     CHECK(state.message.severity == Severity::error);
-    CHECK(after(state, {DraftPrompt{path + "x"}}).message.text.empty());
-    CHECK(after(state, {ShowPrompt{PromptKind::save}}).message.text.empty());
+    const auto hides = [&](const Action& action) {  // the session keeps it
+        const AppState next = after(state, {action});
+        return next.notice && next.notice->text.empty() && next.message.text == state.message.text;
+    };
+    CHECK(hides(DraftPrompt{path + "x"}));
+    CHECK(hides(ShowPrompt{PromptKind::save}));
     const Opened opened{std::make_shared<Document>(initial_state().document()), nullptr, {}};
     CHECK_FALSE(
         after(state, {OpenFile{path}, DocumentReady{path, "", std::make_shared<Opened>(opened)}})
