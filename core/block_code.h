@@ -24,7 +24,7 @@ struct BlockMatrix {
     const BlockCode* code = nullptr;  // null: no matrix
     std::span<const unsigned char> bytes = {};
     Index rows = 0, columns = 0;
-    bool turned = false;  // whoever holds it is the transpose: [columns, rows]
+    bool turned = false;  // the tensor is the transpose: [columns, rows]
 
     Index row_bytes() const { return columns / code->items * code->bytes; }
     const unsigned char* row(Index n) const { return bytes.data() + n * row_bytes(); }

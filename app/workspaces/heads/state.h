@@ -114,18 +114,18 @@ struct HeadsLook {
     std::optional<large::Cell> hovered_pair;
     std::shared_ptr<const HeadsResult> result;    // see follow_heads(); null: not shown yet
     std::shared_ptr<const Document> result_of;    // what it is current for
-    std::string result_by;                        // the backend that was asked for
+    std::string result_by;                        // the requested backend
     std::shared_ptr<const HeadsResult> measured;  // of more weights than are held: measures alone
     std::shared_ptr<const Document> measured_of;
     std::string measured_by;
     std::shared_ptr<const HeadsShown> shown;  // of `result`, as the settings above have it
     std::shared_ptr<const HeadsMaps> maps;    // of `shown`
     double done = 0.0;                        // of what is being computed, 0 … 1
-    std::shared_ptr<const SweptModel> swept;  // null: none was asked for yet
+    std::shared_ptr<const SweptModel> swept;  // null: none was requested yet
     double sweep_done = 0.0;
     std::shared_ptr<const HeadsCorpus> corpus_read;   // null: not yet
     std::shared_ptr<const CorpusShown> corpus_shown;  // of it; null: its table is not shown
-    std::shared_ptr<const SweptModel> circuit;        // of one head; null: none was asked for yet
+    std::shared_ptr<const SweptModel> circuit;        // of one head; null: none was requested yet
     double circuit_done = 0.0;
     std::shared_ptr<const CircuitMap> circuit_map;  // of `circuit`
     std::optional<large::Cell> hovered_circuit;

@@ -121,6 +121,7 @@ void add_top(LargeView& view, const AppState& state) {
 std::string point_of(const LargeView& view, const AppState& state) {
     const MapLook& look = map_look(state);
     if (view.top.empty() || !look.snapshot->complete || is_estimated(look)) return {};
+    if (look.snapshot->not_finite.in_view.first) return {};  // NaN is not compared
     const StrongCell& first = view.top.front();
     if (view.top.size() > 1 && view.top[1].weight == first.weight) return {};
     const auto& landmarks = state.document().landmarks;
