@@ -79,7 +79,7 @@ TEST_CASE("what is typed must be a number; else the old one stays") {
     const AppState wrong =
         after(initial_state(), {BeginCellEdit{kCell}, DraftCell{"1.2.3"}, CommitCellEdit{}});
     CHECK(contains(wrong,
-                   "'1.2.3' is not a number; X[cat, 1] stays 0.51. Escape leaves it as it is."));
+                   "'1.2.3' is not a number; X[cat, 1] stays 0.51. Escape keeps the old number."));
     CHECK(wrong.message.severity == Severity::error);
     CHECK(wrong.history.size() == initial_state().history.size());
     const auto steps_after = [](const char* text) {

@@ -294,7 +294,7 @@ TEST_CASE("alignment: the token that parts the text can be named; where there is
         const AppState none = after(aligned(), {PartTextAt{wrong}});
         CHECK(none.message.severity == Severity::warning);
         const AllHeadsView view = build_all_heads_view(none);
-        CHECK(has(view.alignment->missing_data, "stands between two parts of this text"));
+        CHECK(has(view.alignment->missing_data, "separates two parts of this text"));
         CHECK(has(view.alignment->missing_data, wrong));
     }
 }

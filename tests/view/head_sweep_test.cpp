@@ -143,14 +143,14 @@ TEST_CASE("a sweep or a circuit that has no memory says so, and is not asked for
     const AppState other = after(none, {SweepHeads{"mean", "logits"}});  // another request goes on
     CHECK(other.failures.empty());
     CHECK(has(build_all_heads_view(other).sweep->missing_data,
-              " in turn, then running the model on"));
+              " in turn, then running the rest of the model"));
 }
 
 TEST_CASE("a sweep over positions has a column a token; a cell of it is told in the inspector") {
     AppState state = after(swept_model("the cat"), {SweepOver{"residual"}});
     CHECK(sweep_asked(requested_head_sweep(state)->options).part == SweepPart::residual);
     CHECK(build_all_heads_view(state).sweep->missing_data ==
-          "Changing each of 2 layers at each position, then running the model on: 0.0 %.");
+          "Changing each of 2 layers at each position, then running the rest of the model: 0.0 %.");
     state = swept_play(state, {SelectSwept{1, 1}});
     state = after(state, {SelectSwept{1, 1}});
     const AllHeadsView view = build_all_heads_view(state);
@@ -161,7 +161,7 @@ TEST_CASE("a sweep over positions has a column a token; a cell of it is told in 
           "3.00, tied with 1 other.");
     CHECK(line_of(heads_inspector(state), "what layer 1 reads at cat") ==
           "logit d − logit a is 4.00, untouched 3.00; KL(untouched‖changed) 0.10 nats");
-    CHECK(after(state, {SelectSwept{2, 0}}).message.text == "This sweep has no such place.");
+    CHECK(after(state, {SelectSwept{2, 0}}).message.text == "This sweep has no cell there.");
     const AppState wrong = after(state, {ShowCircuit{"ov", "x"}});
     CHECK(heads_look(wrong).circuit_show == heads_look(state).circuit_show);
     const AppState mlp = swept_play(after(state, {SweepOver{"mlp"}, SweepHeads{"zero", "kl"}}), {});
@@ -170,7 +170,7 @@ TEST_CASE("a sweep over positions has a column a token; a cell of it is told in 
           "at the is 0: 0.50 nats.");
     const AppState none = swept_play(after(mlp, {SweepHeads{"mean", "logits"}}), {});
     CHECK(build_all_heads_view(none).point ==
-          "No place that is its mean over positions changes logit d − logit a.");
+          "No position that is its mean over positions changes logit d − logit a.");
 }
 
 TEST_CASE("a patch asks for a text, pairs tokens, and leaves out what is not paired") {
@@ -178,7 +178,7 @@ TEST_CASE("a patch asks for a text, pairs tokens, and leaves out what is not pai
         after(swept_model("the cat"), {SweepOver{"mlp"}, SweepHeads{"patch", "logits"}});
     CHECK_FALSE(requested_head_sweep(state));
     CHECK(build_all_heads_view(state).sweep->missing_data ==
-          "A patch needs another text: type it behind “from”.");
+          "A patch needs another text: type it after “from”.");
     state = swept_play(after(state, {PatchSweep{"the old dog"}}), {});
     AllHeadsView view = build_all_heads_view(state);
     CHECK(view.sweep->grid.value().at(0, 1).look == CellLook::masked);

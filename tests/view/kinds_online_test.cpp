@@ -103,8 +103,9 @@ TEST_CASE("a wholly masked chunk leaves m, l and O, and says so; an empty row fo
     const AppState empty = json_state(R"("padding": 0)", "a b c");
     view = build_online_view(
         after(empty, {SetWorkspace{"kinds"}, ShowOnline{true}, GoToOnlineEnd{true}}));
-    CHECK(view.result_text ==
-          "The mask leaves this row no key: ℓ = 0, and the row follows the rule for empty rows.");
+    CHECK(
+        view.result_text ==
+        "The mask leaves no key for this row: ℓ = 0, and the row follows the rule for empty rows.");
     CHECK_FALSE(view.largest);
 }
 

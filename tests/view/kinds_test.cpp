@@ -318,7 +318,7 @@ TEST_CASE("the sentence names the sides, the pair, its weights and the output") 
           "B (window of 1) differs most from A (no mask) at cat → mat: 0.0 % against 40.1 %; the "
           "output changes by at most 0.2686.");
     CHECK(kinds_sentence(kinds_state()) ==
-          "A and B have the same settings. Change one of them to compare.");
+          "A and B have the same settings. Change a setting to compare.");
     CHECK(kinds_sentence(kinds_state({b_is("mask", "full")})) ==
           "A and B have equal weights, and the outputs are equal.");
     CHECK(kinds_sentence(

@@ -412,7 +412,7 @@ TEST_CASE("learn: own lines are trained on, a test sentence is answered, and its
     REQUIRE(expected);
     CHECK(side.answer->probability == expected->probability);
     CHECK(has(lines.answer, "“" + spec.language->vocabulary()[expected->predictions[0].token]));
-    CHECK(lines.unknown == "In no line: and, long. The model reads [?].");
+    CHECK(lines.unknown == "Not in any line: and, long. The model reads [?].");
     // The models without each line trained by themselves.
     REQUIRE(shown_influences(state));
     CHECK_FALSE(lines.can_explain);
@@ -427,10 +427,11 @@ TEST_CASE("learn: own lines are trained on, a test sentence is answered, and its
     const auto right = std::ranges::count_if(models.not_read, &train::LineAnswer::right);
     REQUIRE(right < 3);
     REQUIRE(lines.scores.size() == 2);
-    CHECK(lines.scores[0] == "Lines it read: 3 of 3 right.");
-    CHECK(lines.scores[1] == fmt::format("Each line, asked of a model that never read it: {} of 3 "
-                                         "right.",
-                                         right));
+    CHECK(lines.scores[0] == "Lines it was trained on: 3 of 3 right.");
+    CHECK(lines.scores[1] ==
+          fmt::format("Each line, answered by a model trained without it: {} of 3 "
+                      "right.",
+                      right));
     REQUIRE(std::ssize(lines.failures) == 3 - right);
     CHECK(has(lines.failures.back(), "3 the dog saw the road because it was wide | road → “"));
     const InspectorView page = learn_inspector(state);

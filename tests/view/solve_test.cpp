@@ -41,7 +41,7 @@ TEST_CASE("a number of V is typed: W_V is solved for it, other rows of V and the
         CHECK(typed.document().inputs->x == state.document().inputs->x);
         CHECK(typed.document().inputs->params[Param::w_k] ==
               state.document().inputs->params[Param::w_k]);
-        CHECK(has(typed.message.text, ", by W_V, solved for it: other rows of V stay"));
+        CHECK(has(typed.message.text, ", with W_V solved for it: other rows of V stay"));
         CHECK(after(typed, {Undo{}}).document().inputs->params[Param::w_v] ==
               state.document().inputs->params[Param::w_v]);
         CHECK(v_at(after(typed, {Undo{}, Redo{}}), row, column) == v_at(typed, row, column));
@@ -54,7 +54,7 @@ TEST_CASE("V: where words are no more independent other rows move, which is said
     const AppState typed = after(state, {SetCell{{Stage::v, 3, 1}, -1.5}});
     CHECK(v_at(typed, 3, 1) == doctest::Approx(-1.5).epsilon(1e-5));
     CHECK(moved_rows(after(state, {ShowHead{0}}), after(typed, {ShowHead{0}}), -1) == 0);
-    CHECK(has(typed.message.text, ", by W_V, solved for it: other rows of V move too"));
+    CHECK(has(typed.message.text, ", with W_V solved for it: other rows of V move too"));
 }
 
 TEST_CASE("V: where it is given it is an input; what no W_V makes is refused") {

@@ -332,7 +332,7 @@ TEST_CASE("heads: duplicates that a mask hides do not count; a head of one word 
         after(initial_state(), {SetScaling{true}, SetTemperature{100.0}, SetWorkspace{"heads"}});
     CHECK_FALSE(facts(even, 0).label);
     CHECK(has(build_all_heads_view(even).why,
-              "A label needs at least 0.40 of the way from even weights to all weight"));
+              "A head gets a label if its weight on one kind of key is at least 0.40 of the way"));
 }
 
 TEST_CASE("compare: a side's title has the stage's name once") {

@@ -126,7 +126,7 @@ TEST_CASE("Enter on what is no number explains it and keeps the field, a click a
         CHECK(step_look(state).editing->draft == "1.2.3");
         CHECK(state.message.severity == Severity::error);
         CHECK(state.message.text ==
-              "'1.2.3' is not a number; X[cat, 1] stays 0.51. Escape leaves it as it is.");
+              "'1.2.3' is not a number; X[cat, 1] stays 0.51. Escape keeps the old number.");
     }
     const AppState left = after(typed, {LeaveCellEdit{}});
     CHECK_FALSE(step_look(left).editing);

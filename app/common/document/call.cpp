@@ -201,7 +201,7 @@ void carry_out(AppState& state, const CopyQueryWeights&) {
     document.note = toy_note(document);
     if (!document.note.ends_with(", edited")) document.note += ", edited";
     document.head_names.clear();
-    edit_document(state, std::move(document), "W_K := W_Q: keys are projected as queries are");
+    edit_document(state, std::move(document), "W_K := W_Q: keys are projected like queries");
 }
 
 std::span<const CallField> call_fields() { return kFields; }

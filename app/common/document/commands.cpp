@@ -51,7 +51,7 @@ void add_call(const CommandAdder& add, const AppState& state) {
     for (const auto& [text, code] :
          {std::pair{"NumPy", MaskCode::numpy}, {"PyTorch", MaskCode::pytorch}})
         add(fmt::format("Copy the whole call as {}", text), {}, CopyCall{code});
-    add("W_K := W_Q: keys are projected as queries are", {}, CopyQueryWeights{},
+    add("W_K := W_Q: keys are projected like queries", {}, CopyQueryWeights{},
         is_toy(state.document()));
 }
 

@@ -133,7 +133,7 @@ AlignedParts aligned_parts(const AppState& state) {
     const bool square = document.size.tq == count && document.size.tk == count;
     if (at == 0 || at + 1 >= count || parting.empty() || !square) {
         parts.missing_data = fmt::format(
-            "No token “{}” stands between two parts of this text. Set “parts at” to the token that "
+            "No token “{}” separates two parts of this text. Set “parts at” to the token that "
             "ends the source.",
             shown_token(parting));
         return parts;

@@ -87,7 +87,7 @@ void carry_out(AppState& state, const ShowHeadsAs& action) {
 }
 
 void carry_out(AppState& state, const SetHeadsCurve& action) {
-    if (!set_name(state, kColorCurves, action.curve, heads_look(state).curve, "curve of colours"))
+    if (!set_name(state, kColorCurves, action.curve, heads_look(state).curve, "colour curve"))
         return;
     const ColorCurve curve = heads_look(state).curve;
     show_message(
@@ -103,7 +103,7 @@ void carry_out(AppState& state, const ClipSinks& action) {
         return show_error(
             state, "The mean weight for clipping is {}; expected a number above 0 and at most 1.",
             number(action.limit));
-    if (!set_name(state, kSinkClips, action.by, heads_look(state).clip, "way to clip sinks"))
+    if (!set_name(state, kSinkClips, action.by, heads_look(state).clip, "mode of sink clipping"))
         return;
     heads_look(state).clip_limit = action.limit;
     const SinkClip clip = heads_look(state).clip;

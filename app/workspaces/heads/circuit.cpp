@@ -44,7 +44,7 @@ std::string circuit_missing_data(const AppState& state) {
             state, "head circuit",
             fmt::format(
                 "{}: {}.",
-                edges ? "Cutting each edge in turn, then running the model on"
+                edges ? "Cutting each edge in turn, then running the rest of the model"
                       : fmt::format("Multiplying the weights of {}", head_name(head_here(state))),
                 percent(heads_look(state).circuit_done)));
     if (!made->circuit && !made->edges) return sentence(made->fault);
@@ -240,7 +240,8 @@ std::string product_point(const AppState& state, const ModelCircuit& circuit) {
     const std::string row = axis_labels(state, Axis::query, product.values.shape().t)[at / columns];
     const std::string column = column_labels(state, circuit, show)[at % columns];
     const bool lowers = *most < 0.0F;  // each of them
-    if (show == CircuitShow::ov && *most == 0.0F) return "Attending to no token raises a logit.";
+    if (show == CircuitShow::ov && *most == 0.0F)
+        return "No token raises a logit when this head attends to it.";
     return show == CircuitShow::ov
                ? fmt::format("Attending to “{}” {} the logit of “{}” {}: by {}{}.", row,
                              lowers ? "lowers" : "raises", column, lowers ? "least" : "most",
@@ -273,8 +274,8 @@ std::string composition_point(const ModelCircuit& circuit) {
 std::string circuit_formula(CircuitShow show) {
     switch (show) {
         case CircuitShow::qk:
-            return "QK: the score of a query and a key, each only its token's embedding, at "
-                   "distance 0.";
+            return "QK: the score of a query and a key, each computed from its token's embedding "
+                   "alone, at distance 0.";
         case CircuitShow::edges:
             return "Width of an edge: change of the logits when it is cut.";
         case CircuitShow::ov:

@@ -36,11 +36,11 @@ void add_rows(const AppState& state, std::vector<HeadEdit>& edits) {
     for (double& weight : even) weight /= std::max(count, 1.0);
     one[key] = 1.0;
     const char* const formula = "Replaces the softmax weights of this query. [T]";
-    edits.push_back({fmt::format("row {}: all on key {}", query, key),
-                     fmt::format("Put the whole row {} of this head on key {}", query, key),
-                     fmt::format("α_ij = 1 at the selected key, else 0. {}", formula), Key::a,
-                     ReplaceRow{here.layer, here.head, query, one},
-                     may ? "" : "the mask forbids this key"});
+    edits.push_back(
+        {fmt::format("row {}: all on key {}", query, key),
+         fmt::format("Put the whole weight of row {} of this head on key {}", query, key),
+         fmt::format("α_ij = 1 at the selected key, else 0. {}", formula), Key::a,
+         ReplaceRow{here.layer, here.head, query, one}, may ? "" : "the mask forbids this key"});
     edits.push_back({fmt::format("row {}: even", query),
                      fmt::format("Spread row {} of this head evenly", query),
                      fmt::format("α_ij = 1/n over its {:.0f} allowed keys. {}", count, formula),

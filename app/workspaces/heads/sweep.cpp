@@ -36,16 +36,16 @@ std::string missing_data_text(const AppState& state) {
     if (model_of(state.document()) == nullptr)
         return "A sweep changes each head of a trained model in turn: open a model's folder.";
     if (look.ablation == Ablation::patch && look.from.empty())
-        return "A patch needs another text: type it behind “from”.";
+        return "A patch needs another text: type it after “from”.";
     const SweptModel* const swept = current_sweep(state);
     if (std::string why = failure_of(state, "head sweep"); swept == nullptr && !why.empty())
         return why;
     if (swept == nullptr && look.part != SweepPart::heads)
-        return fmt::format("Changing each of {} at each position, then running the model on: {}.",
-                           counted(std::ssize(state.document().layers), "layer"),
-                           percent(look.sweep_done));
+        return fmt::format(
+            "Changing each of {} at each position, then running the rest of the model: {}.",
+            counted(std::ssize(state.document().layers), "layer"), percent(look.sweep_done));
     if (swept == nullptr)
-        return fmt::format("Changing each of {} in turn, then running the model on: {}.",
+        return fmt::format("Changing each of {} in turn, then running the rest of the model: {}.",
                            counted(std::ssize(look.result->heads), "head"),
                            percent(look.sweep_done));
     return swept->fault.empty() ? std::string() : sentence(swept->fault);
@@ -220,7 +220,7 @@ std::string sweep_point(const AppState& state) {
             ? fmt::format("the {}'s probabilities", read_out_noun(state.document()))
             : difference_name(*swept);
     if (!is_of_heads(swept->sweep))
-        return fmt::format("No place that is {} changes {}.", ablation_text(look), what);
+        return fmt::format("No position that is {} changes {}.", ablation_text(look), what);
     return fmt::format("No head whose context is {} changes {}.", ablation_text(look), what);
 }
 

@@ -60,7 +60,7 @@ void carry_out(AppState& state, const SelectSwept& action) {
         (swept != nullptr &&
          (swept->sweep.part == SweepPart::heads || action.layer >= swept->sweep.layers ||
           action.position >= swept->sweep.positions)))
-        return warn(state, "This sweep has no such place.");
+        return warn(state, "This sweep has no cell there.");
     heads_look(state).swept_cell = {action.layer, action.position};
 }
 

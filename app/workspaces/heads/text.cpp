@@ -305,7 +305,7 @@ std::string compare_point(const AppState& state) {
     const std::string kl =
         look.show == HeadShow::weights ? divergence_description(divergences(a, b)) : std::string();
     const std::string_view what = look.show == HeadShow::weights ? "weight" : info(look.show).title;
-    if (places.empty()) return fmt::format("No {} is a number in A and in B.{}", what, kl);
+    if (places.empty()) return fmt::format("No {} is a number in both A and B.{}", what, kl);
     if (most == 0.0) return fmt::format("No {} of A differs from B's.{}", what, kl);
     return fmt::format("A and B differ most at {}: A − B = {}{}.{}",
                        pair_name(state, {at.row, at.column}), number(most),
@@ -316,8 +316,8 @@ std::string compare_point(const AppState& state) {
 
 std::string label_rule() {
     return fmt::format(
-        "A label needs at least {} of the way from even weights to all weight on one kind of key "
-        "({} for key 0), in at least {} rows.",
+        "A head gets a label if its weight on one kind of key is at least {} of the way from "
+        "uniform to all weight ({} for key 0), over at least {} rows.",
         number(kNamedLift), number(kSinkLift), kLeastNamedRows);
 }
 
@@ -367,10 +367,8 @@ std::string label_evidence(const HeadFacts& facts) {
         return fmt::format("Mean weight on key 0: {}; uniform weights would give {} ({} rows).",
                            cell_number(label.share, 2), cell_number(label.even, 2), label.rows);
     return fmt::format(
-        "{} of the weight after key 0 goes to the keys of this label; uniform weights would give "
-        "{}. "
-        "In {} rows, "
-        "keys after key 0 have a mean weight of {}.",
+        "Of the weight outside key 0, {} goes to the keys of this label; uniform weights would "
+        "give {}. In {} rows, the keys outside key 0 get a mean weight of {} together.",
         cell_number(label.share, 2), cell_number(label.even, 2), label.rows,
         cell_number(label.rest, 2));
 }

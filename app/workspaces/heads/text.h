@@ -39,7 +39,7 @@ std::string label_title(const HeadFacts& facts);
 std::string head_title(const HeadFacts& facts);
 /// As label_title() of every head with this label: "own token or same word" for `diagonal`.
 std::string label_titles(HeadMeasure label);
-/// "0.97 of the weight on the keys after key 0 goes there, …": why the label is proposed.
+/// "Of the weight outside key 0, 0.97 goes to the keys of this label, …": why the label is proposed.
 /// From where on a head has a label, of shares of its weight.
 std::string label_rule();
 std::string label_evidence(const HeadFacts& facts);

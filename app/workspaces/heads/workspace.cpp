@@ -165,7 +165,8 @@ void add_looks(const CommandAdder& add, const AppState& state) {
     add("Next view of all heads", Key::l, SetHeadsList{std::string(kHeadsLists[list])});
     add_named<SetHeadsList>(add, "All heads as", kHeadsLists, static_cast<std::size_t>(look.list));
     const auto clip = (static_cast<std::size_t>(look.clip) + 1) % std::size(kSinkClips);
-    add("Next sink clipping", Key::z, ClipSinks{std::string(kSinkClips[clip]), look.clip_limit});
+    add("Next mode of sink clipping", Key::z,
+        ClipSinks{std::string(kSinkClips[clip]), look.clip_limit});
     add_sweeps(add, state);
     add_named<SetHeadsOf>(add, "Heads together: of the", kHeadsOf,
                           static_cast<std::size_t>(look.of));

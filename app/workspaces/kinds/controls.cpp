@@ -133,9 +133,8 @@ constexpr KindsPreset kPresets[] = {
     {"scaled-unscaled", "with or without scaling",
      "Without scaling by 1/√d_k, every score is √d_k times as large.", kPlain, kUnscaled},
     {"rope", "no position or RoPE",
-     "RoPE rotates queries and keys by position, so two tokens get a different weight at a "
-     "different "
-     "distance.",
+     "RoPE rotates queries and keys by position, so the weight of a pair also depends on the "
+     "distance between its tokens.",
      kPlain, kRope},
     {"alibi", "no position or ALiBi",
      "ALiBi subtracts slope · distance from each score: weight moves towards the diagonal.", kPlain,
@@ -170,9 +169,8 @@ constexpr KindsPreset kPresets[] = {
      "The gates are random here.",
      kGatedLinear, kGatedDelta},
     {"gated", "softmax or softmax with a gate",
-     "A gate between 0 and 1 multiplies the context, random here: a token can take little without "
-     "a "
-     "sink.",
+     "A gate between 0 and 1, random here, multiplies the context: a token can take little without "
+     "a sink.",
      kPlain, kGated},
     {"differential", "softmax or differential",
      "Each half of a query and key makes a softmax; the second, times λ, is subtracted.", kPlain,

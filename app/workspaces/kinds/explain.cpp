@@ -243,8 +243,8 @@ std::string trouble_of(const Pair& pair) {
         if (pair.side.allowed_of_row[pair.i] > 0 || pair.side.kind.sink)
             return "The mask forbids the pair: its weight is exactly 0.";
         return pair.side.spec.empty_rows == EmptyRows::zero
-                   ? "The mask allows this query no key, so its weights are 0."
-                   : "The mask allows this query no key, so its weights are NaN.";
+                   ? "The mask allows no key for this query, so its weights are 0."
+                   : "The mask allows no key for this query, so its weights are NaN.";
     }
     if (!std::isfinite(pair.out.value))
         return "A score of the row is NaN or ∞, so its weights are NaN.";

@@ -162,7 +162,8 @@ void add_result(const Passing& at, OnlineView& view) {
     const bool empty = at.side.allowed_of_row[at.row] == 0;
     if (empty && !at.side.kind.sink)
         view.result_text =
-            "The mask leaves this row no key: ℓ = 0, and the row follows the rule for empty rows.";
+            "The mask leaves no key for this row: ℓ = 0, and the row follows the rule for empty "
+            "rows.";
     else if (std::isnan(most))
         view.result_text = "A number is NaN on one side only.";
     else if (std::ranges::any_of(ordinary, [](double each) { return std::isnan(each); }))

@@ -214,7 +214,7 @@ std::string kinds_sentence(const AppState& state) {
         return "The masks of A and B allow no pair: there is nothing to compare.";
     const KindsDifference& most = result.difference;
     if (result.a_kind == result.b_kind)
-        return "A and B have the same settings. Change one of them to compare.";
+        return "A and B have the same settings. Change a setting to compare.";
     if (most.compared == 0) return "Every difference is NaN or infinite.";
     if (std::abs(most.value) <= kRounding) return equal_text(result) + not_number_text(result);
     const std::string ties = most.equal == 0 ? "" : " and " + counted(most.equal, "other pair");

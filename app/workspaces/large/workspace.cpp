@@ -75,7 +75,7 @@ void add_searches(const CommandAdder& add, const MapLook& look) {
 std::string entering_text(const Document& document) {
     if (is_empty(document) && !is_toy(document)) return empty_text(document);
     if (is_empty(document))
-        return "There is no matrix yet: Ctrl+O opens one, Ctrl+K finds “Generate”.";
+        return "There is no matrix yet: press Ctrl+O to open one, or Ctrl+K and type “Generate”.";
     if (is_toy(document)) return "Ctrl+O opens queries and keys of a model.";
     return "The wheel zooms from the whole matrix to one number.";
 }

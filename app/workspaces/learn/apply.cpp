@@ -172,7 +172,7 @@ void carry_out(AppState& state, const CopyOwnData&) {
     if (!train::has_own_data(spec))
         return warn(state, "You have no data yet: type lines in the panel “lines”.");
     state.effects.clipboard = spec.language->own_text();
-    show_message(state, "The lines are copied. A text file (.txt) with them opens here.");
+    show_message(state, "The lines are copied. Saved as a text file (.txt), they open here.");
 }
 
 void carry_out(AppState& state, const CopyLearnClip&) {
@@ -187,7 +187,7 @@ void carry_out(AppState& state, const ExplainLearnAnswer&) {
     look.left_out_request = left_out_request_of(state);
     look.left_out_done = 0.0;
     if (!look.left_out_request)
-        return warn(state, "The lines of an answer need own data and a trained step.");
+        return warn(state, "Train on your own lines first, then choose a trained step.");
     show_message(state, "Training again without each line.");
 }
 
@@ -223,7 +223,9 @@ void carry_out(AppState& state, const PlayRecordedRun& action) {
     const Result<LearnRecording>& recording = learn_recording();
     if (!recording) return show_message(state, recording.error());
     if (is_trained(state))
-        return warn(state, "A training is shown. N discards it, then the recorded run can play.");
+        return warn(
+            state,
+            "A training run is shown. Press N to discard it before the recorded run can play.");
     if (!action.step || !is_recorded(state)) play_recording(state);
     if (action.step) resume_recording(state, *action.step);
     if (!state.reduced_motion) show_message(state, "Space pauses the recorded run.");
@@ -279,7 +281,7 @@ void carry_out(AppState& state, const TrainSeeds& action) {
         return warn(state, "{} seeds: expected 1 to {}.", action.seeds, kMostLearnSeeds);
     if (look.plan->opened)
         return warn(state,
-                    "The run was opened from a folder, so its spread cannot be trained here.");
+                    "The run was opened from a folder, so more seeds cannot be trained here.");
     look.plan->seeds = action.seeds;
     show_message(state, action.seeds == 1 ? std::string("One seed.")
                                           : fmt::format("Training {} seeds, each to step {}.",

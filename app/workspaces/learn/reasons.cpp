@@ -11,7 +11,7 @@ namespace attn::view {
 std::vector<std::string> learn_reasons(const AppState& state) {
     const LearnControls& controls = planned(state);
     if (!controls.has_b())
-        return {"A step of training changes each weight a little against its gradient of the loss.",
+        return {"A training step changes each weight a little, against the gradient of the loss.",
                 "The model becomes better at what lowers the loss on its training texts."};
     std::vector<std::string> reasons;
     if (controls.a.seed == controls.b.seed && controls.differs != "symbols")

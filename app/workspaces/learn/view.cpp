@@ -321,7 +321,8 @@ constexpr std::array<std::string_view, kLearnMeasureCount> kMeasureNames{
     "held-out answers"};
 
 constexpr std::string_view kLineForms =
-    "One text a line: “the dog barked because it was hungry | dog”, “the cat = le chat”, or plain "
+    "One text per line: “the dog barked because it was hungry | dog”, “the cat = le chat”, or "
+    "plain "
     "text.";
 
 /// The predicted words, without the sign that ends a pair.
@@ -351,9 +352,10 @@ void add_left_out(const AppState& state, LearnLinesView& view) {
         return std::ranges::count_if(answers, &train::LineAnswer::right);
     };
     const auto& [all, without, read, not_read] = *shown->models;
-    view.scores = {fmt::format("Lines it read: {} of {} right.", right(read), read.size()),
-                   fmt::format("Each line, asked of a model that never read it: {} of {} right.",
-                               right(not_read), not_read.size())};
+    view.scores = {
+        fmt::format("Lines it was trained on: {} of {} right.", right(read), read.size()),
+        fmt::format("Each line, answered by a model trained without it: {} of {} right.",
+                    right(not_read), not_read.size())};
     const auto data = train::read_own_data(shown->request.spec.language->own_text());
     for (std::size_t line = 0; line < not_read.size(); ++line)
         if (!not_read[line].right)
@@ -384,8 +386,8 @@ LearnLinesView learn_lines_view(const AppState& state) {
     const train::OwnAnswer& answer = *look.series->sides[0].answer;
     view.answer = own_answer_text(*planned_spec.language.value, answer);
     if (!answer.unknown.empty())
-        view.unknown =
-            fmt::format("In no line: {}. The model reads [?].", fmt::join(answer.unknown, ", "));
+        view.unknown = fmt::format("Not in any line: {}. The model reads [?].",
+                                   fmt::join(answer.unknown, ", "));
     return view;
 }
 

@@ -223,7 +223,7 @@ void take_run(AppState& state, const Opened& opened) {
     learn_look(state).plan->switches[0] = train::recorded_switches(run);
     if (train::has_own_data(run.spec)) learn_look(state).page = LearnPage::lines;
     state.workspace = kLearnWorkspace.key;
-    show_message(state, "A training of {}, at step {}. {}", train::info(run.spec.task).key,
+    show_message(state, "A training run of {}, at step {}. {}", train::info(run.spec.task).key,
                  grouped(steps), "Space continues it.");
 }
 

@@ -122,8 +122,8 @@ constexpr ConventionInfo kTable[] = {
      "left out",
      "no mask",
      "Softmax over all keys, as if no mask were needed. In a pass over several tokens, "
-     "such as a prompt, queries then see forbidden keys. Only a query that may see every key keeps "
-     "its weights.",
+     "such as a prompt, queries then see forbidden keys. Only queries that may see every key keep "
+     "their weights.",
      {.moment = MaskMoment::never}},
 };
 

@@ -187,7 +187,7 @@ std::vector<Shot> masks_shots() {
 
 constexpr std::string_view kMasksMouse[] = {
     "Click a pair of the mask to forbid it, or to allow it again.",
-    "Drag over the mask to paint pairs like the first one. Hold Shift for a rectangle.",
+    "Drag over the mask to give several pairs the state of the first. Hold Shift for a rectangle.",
     "Click a pair of the other matrices, or right-click one of the mask, to see it in the "
     "inspector.",
     "Point at a pair to see which rules allow or forbid it.",

@@ -4,7 +4,8 @@ namespace attn::view {
 
 std::vector<std::string> numerics_reasons(const AppState&) {
     return {
-        "fp16 ends at 65,504. e^x passes that above x = 11.09 and becomes ∞; then ∞ / ∞ is NaN.",
+        "fp16 ends at 65,504. e^x exceeds this limit above x = 11.09 and becomes ∞; then ∞ / ∞ is "
+        "NaN.",
         "Stable softmax first subtracts the largest logit m. Each exponent is then 0 or less, so "
         "no power overflows.",
         "The weights stay the same: e^(x − m) / Σ e^(x − m) = e^x / Σ e^x, because e^m cancels."};

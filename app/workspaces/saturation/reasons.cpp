@@ -17,10 +17,10 @@ std::vector<std::string> saturation_reasons(const AppState& state) {
                   : fmt::format("The logits are multiplied by {}, as the standard deviation of q·k "
                                 "grows.",
                                 root),
-            "Softmax turns a lead of d into a factor e^d. With large scores one weight nears 1 and "
-            "the rest near 0.",
-            "The slope of a weight a in its own score is a (1 − a): near a = 1 and a = 0 it "
-            "vanishes."};
+            "Softmax turns a lead of d into a factor e^d. With large scores, one weight approaches "
+            "1 and the others approach 0.",
+            "The derivative of a weight a with respect to its own score is a (1 − a). It vanishes "
+            "near a = 1 and a = 0."};
 }
 
 }  // namespace attn::view

@@ -286,7 +286,7 @@ void fill_softmax_alone(const AppState& state, SaturationView& view) {
     if (view.look.raw)
         view.details = {
             raw_sentence(medians.settings, medians.points), raw_plot(medians),
-            view.drawn ? fmt::format("sample {}", controls.draw + 1) : "the weights at the right",
+            view.drawn ? fmt::format("sample {}", controls.draw + 1) : "the weights on the right",
             row_numbers(pair, medians.d_k)};
 }
 

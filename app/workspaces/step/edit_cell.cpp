@@ -115,8 +115,8 @@ void solve_cell(AppState& state, const CellHandle& at, float after) {
     if (!solved) return show_message(state, solved.error());
     mark_edited(solved->document, state, {Param::w_v, 0, 0});
     edit_cell(state, std::move(solved->document), {at.cell, at.value, after},
-              solved->alone ? ", by W_V, solved for it: other rows of V stay"
-                            : ", by W_V, solved for it: other rows of V move too");
+              solved->alone ? ", with W_V solved for it: other rows of V stay"
+                            : ", with W_V solved for it: other rows of V move too");
 }
 
 template <class... Types>
@@ -165,7 +165,7 @@ void carry_out(AppState& state, const DraftCell& action) {
 void carry_out(AppState& state, const CommitCellEdit&) {
     if (!step_look(state).editing) return;
     if (const std::string wrong = draft_fault(state); !wrong.empty())
-        return show_error(state, wrong + ". Escape leaves it as it is.");
+        return show_error(state, wrong + ". Escape keeps the old number.");
     take_draft(state);
 }
 

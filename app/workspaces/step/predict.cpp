@@ -138,13 +138,13 @@ void describe_difference(PredictView& view, bool share) {
         const std::string guessed = largest_label(guess, labels),
                           found = largest_label(truth, labels);
         if (!guessed.empty() && guessed == found)
-            view.notes.push_back(fmt::format("The largest is {}, as guessed.", found));
+            view.notes.push_back(fmt::format("The largest is {}, as you guessed.", found));
         else if (!found.empty())
             view.notes.push_back(
                 guessed.empty()
                     ? fmt::format("The largest is {}; the guess has no single largest entry.",
                                   found)
-                    : fmt::format("The largest is {}; guessed was {}.", found, guessed));
+                    : fmt::format("The largest is {}; you guessed {}.", found, guessed));
     }
     if (others > 0)
         view.notes.push_back(
@@ -246,7 +246,7 @@ void carry_out(AppState& state, const SetPredicting& action) {
     step_look(state).prediction.reset();
     if (action.on) step_look(state).playing = false;
     update_prediction(state);
-    if (!action.on) return show_message(state, "Stages are shown at once.");
+    if (!action.on) return show_message(state, "Stages are shown without a guess.");
     show_message(state, step_look(state).prediction
                             ? "Guess each stage before it is shown: drag the bars, then press "
                               "Enter to reveal the row."

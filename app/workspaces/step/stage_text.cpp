@@ -42,7 +42,7 @@ std::string vector_text(const AppState& state, Stage stage) {
                                                  : "its word vector, without a position vector";
     if (computed == rows) return fmt::format("Each token is a row of numbers: {}.", vector);
     return fmt::format(
-        "Each token is a row of numbers: {}, but in {} of {} rows, which {} given or edited.",
+        "Each token is a row of numbers: {}, except in {} of {} rows, which {} given or edited.",
         vector, rows - computed, rows, rows - computed == 1 ? "was" : "were");
 }
 

@@ -216,7 +216,7 @@ std::vector<Readout> readouts_of(const RowMetrics& row, Index allowed, bool sink
         "the row may attend to only one key";
     return {
         {"evenness", "H / ln n", evenness_text(row, allowed),
-         sinks ? evenness + "; of the keys' weights divided by their sum, the sink apart"
+         sinks ? evenness + "; for the keys' weights divided by their sum, without the sink"
                : evenness},
         {"p_max", "max_j a_j", percent(row.max_probability), "the largest weight of the row"},
         {"∂p_max/∂s_max", "p_max (1 − p_max)", cell_number(row.max_slope, 4),

@@ -57,7 +57,7 @@ void add_prediction(std::vector<Command>& list, const AppState& state) {
     const StepLook& look = step_look(state);
     const bool there = step_missing_data(state).empty() && !has_long_scores(state);
     const CommandAdder add{list, "Step"};
-    add(look.predicts ? "Stop predicting: show stages at once"
+    add(look.predicts ? "Stop predicting: show stages without a guess"
                       : "Predict: guess a row of each stage before it is shown",
         shift(Key::p), SetPredicting{!look.predicts}, look.predicts || there);
     if (!is_guessing(state)) return;
@@ -287,12 +287,11 @@ constexpr std::string_view kStepMouse[] = {
     "Point at a cell to highlight its sources in the operands.",
     "Click a cell to see its arithmetic in the inspector.",
     "Double-click a number of X or W, or press Enter, to change it. Tab goes to the next.",
-    "Double-click a computed number to see which inputs make it.",
+    "Double-click a computed number to see which inputs determine it.",
     "Turn the wheel over a slider or a number to change it by one step.",
     "Click a number in the inspector to go to its cell.",
     "Click a stage on the ribbon to go there.",
-    "Of a model: click tokens or MLP at the ribbon's ends to see the rest of the "
-    "transformer.",
+    "In a model: click tokens or MLP at the ribbon's ends to see the rest of the transformer.",
     "More than 64 tokens: scores and weights are a map; the wheel zooms, dragging pans.",
 };
 

@@ -666,8 +666,8 @@ constexpr Claim kClaims[] = {
      check_swept_kl},
     {"{} changes most where {} is {}: by {} from {}", check_swept_logits},
     {"No head whose context is {} changes {}", check_none_swept},
-    {"No place that is {} changes {}", check_none_swept},
-    {"Attending to no token raises a logit",
+    {"No position that is {} changes {}", check_none_swept},
+    {"No token raises a logit when this head attends to it",
      [](const Match& match) {
          return std::ranges::max(
                     heads_look(match.state).circuit->circuit->over.ov.values.values()) == 0.0F;

@@ -299,7 +299,7 @@ bool check_sheets_solved(const Match& match) {
     return match.count(0) == all && match.count(1) == std::ssize(exercise_sheets().value());
 }
 
-/// "V[cat, 0] 1 → 2, by W_V, solved for it: other rows of V stay; …".
+/// "V[cat, 0] 1 → 2, with W_V solved for it: other rows of V stay; …".
 bool check_solved(const Match& match) {
     const auto cell = named(match.state, split(match.part[0], "] ")[0] + "]");
     if (!cell || cell->stage != Stage::v || !match.state.effect) return false;
@@ -310,7 +310,7 @@ bool check_solved(const Match& match) {
         size = std::max({size, std::abs(double{was(i, cell->column)}), by});
         if (i != cell->row) most = std::max(most, by);
     }
-    const auto sides = parts_of("{}] {} → {}, by W_V", match.part[0]);
+    const auto sides = parts_of("{}] {} → {}, with W_V", match.part[0]);
     const bool stays = match.part[1].starts_with("stay");
     return sides && shows((*sides)[1], was(cell->row, cell->column)) &&
            shows((*sides)[2], now(cell->row, cell->column)) && stays == (most <= 1e-5 * size) &&
@@ -338,11 +338,11 @@ bool check_given_or_edited(const Match& match) {
     return given == match.count(1) && x.rows == match.count(2) && given > 0 && given < x.rows;
 }
 constexpr Claim kClaims[] = {
-    {"Each token is a row of numbers: {}, but in {} of {} rows, which {} given or edited",
+    {"Each token is a row of numbers: {}, except in {} of {} rows, which {} given or edited",
      check_given_or_edited},
     {"All entries are empty", check_empty},
     {"The answer is empty", check_empty},
-    {"{}, solved for it: other rows of V {}", check_solved},
+    {"{} solved for it: other rows of V {}", check_solved},
     {"Question {}: Right entries: {} of {}", check_right_entries},
     {"Right entries: {} of {}", check_right_entries},
     {"{} of {} questions answered right", check_checked},

@@ -52,7 +52,7 @@ void draw_steps(const GenerateView& view, ControlBar& bar) {
                                                        : ShowGenerated{});
     }
     const char* const play = view.playing ? "Stop" : "Play";
-    if (bar.button("play", play, {"Generate token after token", "Key: Space"}))
+    if (bar.button("play", play, {"Generate tokens one after another", "Key: Space"}))
         bar.out.push_back(PlayGeneration{!view.playing});
     if (view.at < view.count && bar.button("drop", "delete after here",
                                            {"Delete the tokens from this step on", "Key: Del"}))

@@ -35,7 +35,7 @@ std::optional<std::string> row(ControlBar& bar, const char* label, const char* i
 void draw_clip(const HeadsControls& now, ControlBar& bar) {
     const Tip tip{
         "Keys outside the colour scale",
-        "Key 0, or keys with a mean weight of at least a limit: sinks take unused weight. Key: Z"};
+        "Key 0, or keys whose mean weight reaches a limit: sinks take unused weight. Key: Z"};
     if (const auto by = list(bar, "sinks", "##clip", now.clip, kNarrow, tip))
         bar.out.push_back(ClipSinks{*by, now.clip_limit});
     if (now.clip.key() != "limit") return;
@@ -49,7 +49,7 @@ void draw_drawing(const AllHeadsView& view, ControlBar& bar) {
     const HeadsControls& now = view.controls;
     const Tip show{"Quantity drawn for every head",
                    "Weights, weights times norms, times the gradient, or rollout. The i under the "
-                   "headline has limits and source."};
+                   "headline gives limits and source."};
     if (const auto key = list(bar, "show", "##show", now.show, kNarrow, show))
         bar.out.push_back(ShowHeadsAs{*key});
     const HeadsChoice curves{{"linear", "√", "log"}, {"linear", "root", "log"}, now.curve};
@@ -109,7 +109,7 @@ void draw_circuit_controls(const HeadsControls& now, ControlBar& bar) {
     if (const auto key = row(bar, "", "circuit", now.circuit, what))
         bar.out.push_back(ShowCircuit{*key, now.over.key()});
     if (now.circuit.key() == "composition" || now.circuit.key() == "edges") return;
-    const Tip over{"Tokens of the columns", "Of the text, or the nearest of the vocabulary"};
+    const Tip over{"Tokens of the columns", "Of the text, or the nearest in the vocabulary"};
     if (const auto key = row(bar, "over", "over", now.over, over))
         bar.out.push_back(ShowCircuit{now.circuit.key(), *key});
 }
@@ -139,7 +139,7 @@ void draw_order(const AllHeadsView& view, ControlBar& bar) {
             bar.out.push_back(SortHeads{*key});
         return;
     }
-    const Tip tip{"A measure of the scatter", "The x axis or the y axis"};
+    const Tip tip{"A measure of the scatter plot", "The x axis or the y axis"};
     if (const auto key = list(bar, "x", "##x", now.x, kWide, tip))
         bar.out.push_back(ScatterHeads{*key, now.y.key()});
     if (const auto key = list(bar, "y", "##y", now.y, kWide, tip))

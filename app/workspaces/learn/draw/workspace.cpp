@@ -39,9 +39,9 @@ constexpr float kAroundMaps = 120.0F;            // words, labels and colours
 /// The recorded run: nothing of it is trained here.
 void draw_recorded(const LearnView& view, ControlBar& bar) {
     if (bar.button("train here", "Train it here",
-                   {fmt::format("Trains both models here, {} steps from nothing",
+                   {fmt::format("Trains both models here for {} steps, from the initial weights",
                                 view::grouped(view.steps)),
-                    "The recorded run then gives way."}))
+                    "This replaces the recorded run on screen."}))
         bar.out.push_back(TrainRecordedRun{});
     if (view.can_replay &&
         bar.button("replay", "Play again", {"Plays the recorded run from its first step", ""}))

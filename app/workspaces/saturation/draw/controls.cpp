@@ -21,8 +21,8 @@ void draw_sampling(const SaturationView& view, ControlBar& bar) {
 
 void draw_logits(const SaturationView& view, ControlBar& bar) {
     const Tip tip{"the logits s / √d_k, one for each key",
-                  "Click to type numbers with commas between them. With scaling they are the input "
-                  "of softmax; without, they × √d_k."};
+                  "Click to type numbers, separated by commas. With scaling they are the input of "
+                  "softmax; without scaling, the input is √d_k times as large."};
     if (auto logits = bar.logits("logits", view.logits, view::Logits::finite, tip))
         bar.out.push_back(view::SetSaturationLogits{*std::move(logits)});
 }

@@ -97,9 +97,9 @@ SliderText temperature_text(const ControlsView& view) {
 
 void temperature(const ControlsView& view, const Frame& frame, Actions& out) {
     const SliderText text = temperature_text(view);
-    const Tip tip{
-        "τ: temperature",
-        "S = scores · scale / τ. Above 1 flatter, below 1 sharper. Drag, or double-click to type."};
+    const Tip tip{"τ: temperature",
+                  "S = scores · scale / τ. Above 1: flatter. Below 1: sharper. Drag, or "
+                  "double-click to type."};
     const auto next = real_slider(frame, "##temperature", text, view.temperature, kLowTemperature,
                                   kHighTemperature, slider_width(frame, text), tip, out);
     if (next) out.push_back(SetTemperature{*next});

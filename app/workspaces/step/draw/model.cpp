@@ -162,7 +162,7 @@ void add_call(const ControlsView& view, CallGroup group, Group& to) {
 /// Sliders over whole numbers of the model; the tracks of all of them begin at one place.
 Group sizes_of(const ControlsView& view) {
     Group group{"Sizes"};
-    const char* how = "Powers of two are stops. Double-click to type.";
+    const char* how = "The slider stops at powers of two. Double-click to type.";
     const auto tip_in_table = [&view](std::string_view name) {
         const auto found = std::ranges::find(
             view.call_fields, name, [](const CallField& field) { return field.field->name; });
@@ -254,7 +254,7 @@ void draw_seed(const ControlsView& view, const Frame& frame, Actions& out) {
         out.push_back(SetSeed{*next});
     ImGui::SameLine(0.0F, frame.px(8));
     if (button(frame, "reseed", "re-seed",
-               {"The next seed", "New weights, row r of each W is drawn from N(0, 1/(2r + 4))."}))
+               {"The next seed", "New weights: row r of each W is drawn from N(0, 1/(2r + 4))."}))
         out.push_back(SetSeed{view.seed + 1});
 }
 
@@ -267,7 +267,7 @@ Group weights_of(const ControlsView& view) {
         if (button(
                 frame, "copy", "W_K := W_Q",
                 {"Copies W_Q to W_K",
-                 "Keys are then projected as queries are, so QKᵀ of dot products is symmetric."}))
+                 "Keys are then projected like queries, so the dot products QKᵀ are symmetric."}))
             out.push_back(CopyQueryWeights{});
     });
     return group;

@@ -119,7 +119,7 @@ void draw_verify_bar(const VerifyView& view, ControlBar& bar) {
                    {"Check a file of results (key: C)",
                     "Arrays in .npz, .safetensors or a folder, named by stage"}))
         out.push_back(ShowPrompt{PromptKind::check});
-    if (bar.button("open", "what is open",
+    if (bar.button("open", "this document",
                    {"Check the open document (key: X)",
                     "Results in the file, or of the selected backend"}))
         out.push_back(CheckFile{""});
