@@ -147,7 +147,7 @@ TEST_CASE("tour: it is put away and resumed, also by a session") {
     const auto last = static_cast<Index>(state.tour.tour->pages.size()) - 1;
     state = on_tour_page(last);
     CHECK(acted(state, {Predict{0}, GoToTourPage{last + 5}}).tour.page == last);
-    CHECK(has(build_tour_view(state)->text, "Open now: " + state.document().title));
+    CHECK(has(build_tour_view(state)->text, state.document().title + " is open now"));
     apply(state, EndTour{});
     CHECK(!state.tour.tour);  // it was seen to its end
     apply(state, StartTour{"atention"});

@@ -209,7 +209,7 @@ TEST_CASE("tour: what its pages say of the trained models") {
 
 TEST_CASE("tour: its end opens a trained model, at the weight that gives its answer") {
     const TourPage& page = page_of("Summary, and your turn");
-    CHECK(has(page.text, "Open now: {title}, with its trained heads"));
+    CHECK(has(page.text, "{title} is open now, with its trained heads"));
     AppState state = initial_state();
     carry_out_lines(state, page.start);
     CHECK(is_toy(state.document()));  // not there yet
