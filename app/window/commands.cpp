@@ -111,7 +111,8 @@ void add_color_looks(const CommandAdder& add, const ColorLook& look) {
     for (std::size_t n = 0; n < std::size(kTexts); ++n)
         add(fmt::format("Colour map of weights: {}", kTexts[n]), {},
             SetColorMap{static_cast<ColorMap>(n)}, static_cast<std::size_t>(look.map) != n);
-    add(look.to_one ? "Colours of weights to the largest weight" : "Colours of weights from 0 to 1",
+    add(look.to_one ? "Colours of weights from 0 to the largest weight"
+                    : "Colours of weights from 0 to 1",
         {}, SetWeightsToOne{!look.to_one});
 }
 
@@ -187,7 +188,7 @@ void add_window(Commands& list, const AppState& state) {
     const auto escape = escape_action(state);
     add("Close the panel on top", plain(Key::escape), escape.value_or(ClearSelection{}),
         escape.has_value());
-    add("Select the first place", {}, ClearSelection{});
+    add("Reset the selection", {}, ClearSelection{});
     add("Quit", ctrl(Key::q), AskQuit{});
 }
 

@@ -95,7 +95,7 @@ Result<Lecture> lecture_from_json(std::string_view text, std::string_view file_n
         if (!std::ranges::is_sorted(lecture.screens, {}, &LectureScreen::minute))
             fields.complain(
                 "has a 'minute' earlier than that of the previous screen: expected screens in "
-                "order of their minutes");
+                "order of time");
         if (auto valid = fields.finish(); !valid) return tl::unexpected(valid.error());
         return lecture;
     });

@@ -123,9 +123,9 @@ Result<AppState> state_from_patch(const json& patch, std::string_view file_name,
     json session = first_session(context.workspaces);
     const json version = patch.value(kDefaultsKey, json(1));
     if (!version.is_number_integer() || version < 1 || version > kDefaults)
-        return bad_input(fmt::format("{}: has '{}' = {}: expected 1 to {}; a later program made it",
-                                     file_name, kDefaultsKey, shortened(version.dump()),
-                                     kDefaults));
+        return bad_input(fmt::format(
+            "{}: has '{}' = {}: expected 1 to {}; a newer version of the program wrote it",
+            file_name, kDefaultsKey, shortened(version.dump()), kDefaults));
     for (const FormerDefault& each : kFormerDefaults)
         if (version <= each.until)
             session[json::json_pointer(each.place)] = json::parse(each.value);

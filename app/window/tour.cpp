@@ -58,9 +58,9 @@ TourPage read_page(Fields& fields) {
     read_actions(fields, "show", page.show);
     read_actions(fields, "predicted", page.predicted);
     if (page.question.empty() != page.choices.empty())
-        fields.complain("has 'question' or 'choices' alone: expected both or none");
+        fields.complain("has only one of 'question' and 'choices': expected both or neither");
     if (!page.predicted.empty() && page.question.empty())
-        fields.complain("has 'predicted' without 'question': expected both or none");
+        fields.complain("has 'predicted' without 'question': expected both or neither");
     if (page.ask.empty() != page.done.empty() || page.ask.empty() != page.show.empty())
         fields.complain("has some of 'ask', 'done' and 'show': expected all or none");
     return page;

@@ -276,7 +276,7 @@ TEST_CASE("a change of group says what it drops, is undone, has interventions of
     state = answered(state, {view::ShowGroup{"cross"}});
     CHECK(is_shown_text(
         state,
-        "; dropped, as the other group's: 1 head that was off, the scaling, the temperature."));
+        "; dropped (the other group's): 1 head that was off, the scaling, the temperature."));
     CHECK_FALSE(view::interventions_lack(state.document()).empty());
     view::apply(state, view::SwitchHead{0, 0, false});
     CHECK(is_shown_text(state, "Interventions need self-attention, which cross does not have."));

@@ -116,7 +116,7 @@ TEST_CASE("numbers that were edited, and a painted mask, are dropped with a word
     state = played(state, {TypeText{"the cat ran home"}, kAnswer});
     CHECK(state.document().edits.empty());
     CHECK(state.document().inputs->x(0, 0, 0, 0) != 3.0F);
-    CHECK(state.message.text.ends_with("dropped, as made for the text before: 1 edited number."));
+    CHECK(state.message.text.ends_with("dropped (made for the previous text): 1 edited number."));
     CHECK(after(state, {Undo{}}).document().edits.size() == 1);
 }
 

@@ -39,7 +39,7 @@ TEST_CASE("Escape closes what is on top, then stops presenting; the selection st
     const auto list = commands(state);
     CHECK_FALSE(one_of(list, plain(Key::escape), &Command::chord).enabled);
     CHECK_FALSE(one_of(list, plain(Key::escape), &Command::chord).text.empty());
-    CHECK(after(state, {one_of(list, std::string("Select the first place"), &Command::text).action})
+    CHECK(after(state, {one_of(list, std::string("Reset the selection"), &Command::text).action})
               .selected == CellRef{Stage::x, 0, 0});
 }
 

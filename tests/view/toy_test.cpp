@@ -240,8 +240,8 @@ TEST_CASE("two sentences are a batch, the shorter one padded, each with its own 
     CHECK(after(edited, {SetSentence{"a dog"}}).document().size.batch == 1);
     for (const auto& [typed, text] :
          {std::pair("a || b || c", "A batch has at most two sentences: use || once between them."),
-          std::pair("a ||", "|| separates two sentences, but there is none behind it."),
-          std::pair("|| a", "|| separates two sentences, but there is none before it.")})
+          std::pair("a ||", "|| separates two sentences, but there is no sentence after it."),
+          std::pair("|| a", "|| separates two sentences, but there is no sentence before it.")})
         CHECK(after(one, {SetSentence{typed}}).message.text == text);
     CHECK(after(preset_state("cross-attention"), {SetSentence{"a || b"}}).message.text ==
           "A sentence that reads another one cannot be a batch: leave out ||.");

@@ -307,7 +307,7 @@ TEST_CASE("step: which columns decide a score, equal scores, asymmetry, entropie
     for (const Index c : {0, 1}) apply(equal, SetCell{{Stage::x, 0, c}, 0.0F});
     CHECK(has(arithmetic_of(equal, {Stage::weights, 0, 1}),
               "The 3 scores that count in this row are all 0.00: whatever the number, equal scores "
-              "give each 1/3."));
+              "get equal weights of 1/3."));
     CHECK(has(arithmetic_of(equal, {Stage::scores, 0, 1}), "Every product is 0"));
     CHECK(has(arithmetic_of(example, {Stage::weights, 0, 2}), "A[mat, cat] is 21.2 %"));
     CHECK_FALSE(has(arithmetic_of(example, {Stage::weights, 0, 1}), "asymmetric"));

@@ -168,7 +168,7 @@ std::optional<UndoHint> undo_hint(const AppState& state) {
     for (std::size_t n = state.now; n-- > 0;) {
         const Document& before = *state.history[n].document;
         if (is_toy(before) && !is_empty(before))
-            return UndoHint{fmt::format("Back to “{}”", before.title), "As Ctrl+Z does",
+            return UndoHint{fmt::format("Back to “{}”", before.title), "Like Ctrl+Z",
                             Actions(state.now - n, Undo{})};
     }
     const auto first = std::ranges::find(state.presets, kFirstPreset, &Preset::key);

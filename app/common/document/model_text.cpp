@@ -156,18 +156,18 @@ void add_lost_options(const AppState& state, std::vector<std::string>& dropped) 
         dropped.emplace_back("the number of heads");
 }
 
-/// "; dropped, because made for the previous text: 1 edited number"; "" of none.
+/// "; dropped (made for the previous text): 1 edited number"; "" of none.
 std::string dropped_text(const std::vector<std::string>& dropped, std::string_view made_for) {
     if (dropped.empty()) return {};
-    return fmt::format("; dropped, as {}: {}", made_for, fmt::join(dropped, ", "));
+    return fmt::format("; dropped ({}): {}", made_for, fmt::join(dropped, ", "));
 }
 
-/// "Without L0 H1 …; dropped, as made for the run before: 1 edited number".
+/// "Without L0 H1 …; dropped (made for the previous run): 1 edited number".
 std::string switched_text(const Document& document, const std::vector<std::string>& dropped) {
     std::string text = without_text(document);
     if (text.empty()) text = "No intervention is left";
     if (text.ends_with('.')) text.pop_back();
-    return text + dropped_text(dropped, "made for the run before");
+    return text + dropped_text(dropped, "made for the previous run");
 }
 
 /// "the model reads “it” as “street”, p 0 → 1, no longer “animal”, p 1 → 0; KL(untouched‖now) 12 nats.".
@@ -206,12 +206,12 @@ std::string group_text(const Document& document) {
                        document.size.tk, stated.empty() ? "" : "; ", stated);
 }
 
-/// "“The cat”: 2 tokens; similarity to “A dog”: 0.831; dropped, because made for the previous text: 1 edited number".
+/// "“The cat”: 2 tokens; similarity to “A dog”: 0.831; dropped (made for the previous text): 1 edited number".
 std::string typed_text(const Document& document, const std::vector<std::string>& dropped) {
     const bool across = group_of(document) == "cross";  // the text is the keys'
     if (!shows_first(document) && !across)
         return group_text(document) +
-               dropped_text(dropped, "made for the data that was open before");
+               dropped_text(dropped, "made for the data that was open previously");
     const std::size_t tokens = across ? document.tokens_kv.size() : document.tokens.size();
     const bool blank = reads_image(document) && text_of(document).empty();
     std::string text =
@@ -219,8 +219,8 @@ std::string typed_text(const Document& document, const std::vector<std::string>&
                     tokens, tokens == 1 ? "" : "s");
     if (const std::string stated = read_out_text(document); !stated.empty())
         text += fmt::format("; {}", stated);
-    return text + dropped_text(dropped, reads_image(document) ? "made for the image before"
-                                                              : "made for the text before");
+    return text + dropped_text(dropped, reads_image(document) ? "made for the previous image"
+                                                              : "made for the previous text");
 }
 
 /// The selected cell is the weight of the shown head that gives the model's answer.
@@ -378,7 +378,7 @@ void take_typed(AppState& state, const Document& read) {
     const std::string text =
         other ? group_text(next) + dropped_text(dropped, "the other group's")
         : is.second_input != was.second_input
-            ? group_text(next) + dropped_text(dropped, "made for the data that was open before")
+            ? group_text(next) + dropped_text(dropped, "made for the data that was open previously")
         : typed || is.changes == was.changes ? typed_text(next, dropped)
                                              : switched_text(next, dropped);
     if (state.gesture) state.gesture->joins = typed && state.history[state.now].typed;

@@ -314,7 +314,8 @@ Result<Document> retyped(const Document& old, std::string_view sentence) {
         .and_then([&](Document made) -> Result<Document> {
             if (!old.tokens_kv.empty() && !made.tokens_next.empty())
                 return bad_input(
-                    "a sentence that reads another one cannot be a batch: leave out ||");
+                    "a sentence with cross-attention to another one cannot be a batch: leave out "
+                    "||");
             return made;
         })
         .map([&](Document made) {
@@ -360,7 +361,8 @@ std::string toy_note(const Document& document) {
 
 std::string check_tokens(std::string_view name, const std::vector<std::string>& tokens) {
     if (static_cast<Index>(tokens.size()) <= kMaxTokens) return {};
-    return fmt::format("{} has {} tokens: a toy has at most {}", name, tokens.size(), kMaxTokens);
+    return fmt::format("{} has {} tokens; a toy sentence has at most {}", name, tokens.size(),
+                       kMaxTokens);
 }
 
 Result<void> read_sentence(Document& document) {
@@ -374,8 +376,8 @@ Result<void> read_sentence(Document& document) {
     if (std::ranges::find(next, kNextSentence) != next.end())
         return bad_input("a batch has at most two sentences: use || once between them");
     if (two && (first.empty() || next.empty()))
-        return bad_input(fmt::format("|| separates two sentences, but there is none {} it",
-                                     first.empty() ? "before" : "behind"));
+        return bad_input(fmt::format("|| separates two sentences, but there is no sentence {} it",
+                                     first.empty() ? "before" : "after"));
     if (first.empty())
         return bad_input("the sentence is empty: type at least one word and press Enter");
     if (std::string wrong = check_tokens("the sentence", first.size() < next.size() ? next : first);

@@ -265,7 +265,7 @@ std::optional<bool> draw_row_switch(const GridCanvas& canvas, const Bar& bar) {
     return toggle(frame, "rows", kSwitchText, *canvas.grid.rows_scaled,
                   {"Colours by row",
                    "on: the largest weight of each row has the full colour, which shows the shape "
-                   "of each row; off: the largest weight of all has it"});
+                   "of each row; off: only the largest weight of the whole matrix has it"});
 }
 
 }  // namespace

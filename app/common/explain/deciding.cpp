@@ -112,7 +112,7 @@ void add_sharing_notes(const AppState& state, Explanation& explanation) {
     if (logits.size() > 1 && std::ranges::count(logits, logits.front()) == std::ssize(logits))
         explanation.notes.push_back(
             fmt::format("The {} scores that count in this row{} are all {}: whatever the number, "
-                        "equal scores give each 1/{}.",
+                        "equal scores get equal weights of 1/{}.",
                         logits.size(), sinks_too ? ", the sink’s with them," : "",
                         number(logits.front()), logits.size()));
     const Document& document = state.document();
@@ -124,8 +124,7 @@ void add_sharing_notes(const AppState& state, Explanation& explanation) {
         largest_places(std::vector{double{a(i, j)}, double{a(j, i)}}, kTied).size() == 2)
         return;
     explanation.notes.push_back(fmt::format(
-        "{} and {} are the same score, and yet {} is {}: softmax divides each row by a sum of its "
-        "own.",
+        "{} and {} are the same score, and yet {} is {}: softmax divides each row by its own sum.",
         cell_name(state, {Stage::masked, i, j}), cell_name(state, {Stage::masked, j, i}),
         cell_name(state, {Stage::weights, j, i}), percent(a(j, i))));
 }

@@ -94,7 +94,7 @@ void note_replaced(const AppState& state, Explanation& explanation, Stage stage)
         if (of_head && row.at.head != state.head) continue;
         explanation.notes.push_back(
             fmt::format("In the model's run, row {} of head {} has other weights, which Heads "
-                        "shows. Here are the weights of softmax.",
+                        "shows. These are the weights of softmax.",
                         row.query, row.at.head));
     }
 }

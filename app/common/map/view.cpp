@@ -31,7 +31,7 @@ std::string hint(const AppState& state) {
     if (is_empty(state.document()) && !is_toy(state.document()))
         return empty_text(state.document());
     if (is_empty(state.document()))
-        return "Open a file of queries and keys (Ctrl+O), or generate them.";
+        return "Open a file with queries and keys (Ctrl+O), or generate them.";
     return map_look(state).fault.empty() ? "Preparing queries and keys." : "";
 }
 

@@ -90,8 +90,8 @@ void draw_figure_choice(const FigureLook& look, const Frame& frame, Actions& out
     const std::vector<std::string> papers{"plain", "cream", "transparent"};
     flow(frame, choice_width(frame, papers));
     const Tip paper{"Background",
-                    "plain: white for a page, otherwise the theme's; cream: cream, in the light "
-                    "theme; transparent: none"};
+                    "plain: white for a page, otherwise the theme's; cream: in the light theme; "
+                    "transparent: no background"};
     if (const auto n = choice(frame, "paper", papers, static_cast<int>(look.paper), paper))
         out.push_back(SetFigurePaper{static_cast<FigurePaper>(*n)});
     const int step = (is_pressed(Key::down) ? 1 : 0) - (is_pressed(Key::up) ? 1 : 0);
