@@ -236,7 +236,7 @@ Result<KeySet> measure_rule(KindComputed& side, KeyRule rule, const Dimensions& 
 /// The sets of the side's rule become its mask.
 Result<void> choose_keys(KindComputed& side, KeyRule rule) {
     if (!side.has_scores())
-        return bad_input("a set of keys needs scores, which this operation has not");
+        return bad_input("a set of keys needs scores, and this operation has none");
     const auto call = validate(side.inputs, side.spec);
     if (!call) return tl::unexpected(call.error());
     const Dimensions& size = call->size();

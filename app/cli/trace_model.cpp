@@ -190,7 +190,7 @@ PatchIntervention made_patch(const ModelTrace& request, const Model& model, cons
     if (std::ssize(source.tokens) != tokens)
         throw bad_input(fmt::format(
             "--patch: '{}' has {} tokens and {} {}; expected the same number, because each vector "
-            "is patched in at the position it has in its own text",
+            "keeps the position that it has in its own text",
             typed.text, source.tokens.size(),
             &read == &reading.text ? "--text" : "what the decoder has written", tokens));
     std::vector<Index> positions(tokens);

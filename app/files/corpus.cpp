@@ -23,9 +23,9 @@ std::optional<CorpusResult> retained_of(const fs::path& saved, const CorpusResul
     CorpusResult whole = begun;
     const auto fits = whole.merge(retained);
     if (fits && retained.files.size() == 1 && retained.files.contains(file.mark)) return retained;
-    throw bad_input(fmt::format("{} is of {}; expected what this command kept, or no such file",
-                                saved.string(),
-                                fits ? "other texts" : "another model or another --batch"));
+    throw bad_input(fmt::format(
+        "{} belongs to {}; expected the partial results of this command, or no file there",
+        saved.string(), fits ? "other texts" : "another model or another --batch"));
 }
 
 /// Of several parts none has two pieces that follow each other.
@@ -46,9 +46,10 @@ CorpusRun::CorpusRun(const CorpusJob& job)
     if (auto retained = retained_of(job.saved, result_, file_)) {
         for (const TextRange& range : retained->files.at(file_.mark).ranges)
             if (!is_of_part(range, job))
-                throw bad_input(fmt::format(
-                    "{} is of another --part; expected what this command kept, or no such file",
-                    job.saved.string()));
+                throw bad_input(
+                    fmt::format("{} belongs to another --part; expected the partial results of "
+                                "this command, or no file there",
+                                job.saved.string()));
         result_ = *std::move(retained);
         goes_on_ = true;
     }

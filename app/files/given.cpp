@@ -83,7 +83,7 @@ Error some_missing(const LayerReader& layer, const std::vector<std::string>& mis
         layer, fmt::format("{} missing; {} there", is_or_are(missing), is_or_are(given)),
         {{.option = {},
           .advice = values_alone ? "Save V too, which the context needs, or open the file in the "
-                                   "window, which can show only weights"
+                                   "window, which can show weights alone"
                                  : "Save all of Q, K and V, or X with W_Q, W_K and W_V"}});
 }
 

@@ -79,7 +79,7 @@ void read_float_mask(ArrayReader& reader, const std::string& name, const Dimensi
         case MaskReading::bias:
             if (mask.bias)
                 throw bad_input(fmt::format(
-                    "{} has numbers that are added to the scores, and so has bias; give one",
+                    "{} has numbers that are added to the scores, and so does bias; give only one",
                     what));
             notes.push_back(fmt::format(
                 "{} has numbers other than 0 and -inf and is read as a bias: it is added to the "
@@ -203,8 +203,8 @@ void read_valid_keys(const ArrayReader& reader, const std::string& name, const D
     spec.mask.custom = std::make_shared<const Mask>(std::move(allowed));
     spec.mask.causal.reset();
     notes.push_back(
-        fmt::format("{}: causal=bottom-right ends at the last valid key of each batch entry, which "
-                    "the mask says",
+        fmt::format("{}: causal=bottom-right ends at the last valid key of each batch entry, as "
+                    "the mask gives it",
                     what));
 }
 

@@ -72,8 +72,8 @@ void check_retained(const Model& model, const Reading& reading) {
     const double bytes = of_pair * static_cast<double>(tokens) * static_cast<double>(tokens);
     if (bytes <= kMaxCached) return;
     throw bad_input(
-        fmt::format("the weights of {} layers of {} heads over {} tokens are {:.1f} GB, and all "
-                    "are kept to compare with; expected at most {} tokens, which are {:.1f} GB",
+        fmt::format("the weights of {} layers of {} heads over {} tokens take {:.1f} GB, and all "
+                    "are kept for comparison; expected at most {} tokens, which take {:.1f} GB",
                     config.layers, config.heads, tokens, bytes / 1e9,
                     static_cast<Index>(std::sqrt(kMaxCached / of_pair)), kMaxCached / 1e9));
 }
@@ -106,7 +106,7 @@ PatchIntervention patch_of(ModelCache::Entry& entry, const view::ModelOrigin& wa
     if (count != tokens)
         throw bad_input(fmt::format(
             "the text to patch from, '{}', has {} token{} and {} {}; expected the same number, "
-            "because each vector is patched in at the position it has in its own text",
+            "because each vector keeps the position that it has in its own text",
             patch.text, count, count == 1 ? "" : "s",
             &read == &reading.text ? "the text that is open" : "what the decoder has written",
             tokens));

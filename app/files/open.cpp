@@ -201,7 +201,7 @@ std::string corpus_session(const CorpusResult& result, const std::string& model,
 Opened open_corpus(const std::string& path, const view::SessionContext& context) {
     const CorpusResult result = or_throw(read_corpus(path));
     const std::string model = model_beside(result.model.path, path);
-    std::string fault = is_model(model) ? "" : fmt::format("the model {} is not here", model);
+    std::string fault = is_model(model) ? "" : fmt::format("the model {} was not found", model);
     view::SessionContext with = context;
     const auto shown = [&] {
         return view::session_from_json(corpus_session(result, model, path), path, with);
@@ -218,7 +218,8 @@ Opened open_corpus(const std::string& path, const view::SessionContext& context)
     if (!fault.empty())
         opened.notes = {fmt::format("no text can be read: {}", fault)};
     else if (or_throw(fingerprint(model)) != result.model.mark)
-        opened.notes = {fmt::format("{} is not the measured model, or it has changed", model)};
+        opened.notes = {
+            fmt::format("{} is not the model that was measured, or it has changed", model)};
     return opened;
 }
 
@@ -307,7 +308,7 @@ Opened opened_run(train::Run run) {
 
 Opened open_run(const std::string& path) {
     auto run = or_throw(train::open_run(path));
-    if (run.moments.empty()) throw bad_input(path + " holds no moment of its training");
+    if (run.moments.empty()) throw bad_input(path + " holds no checkpoint of its training");
     return opened_run(std::move(run));
 }
 
@@ -424,8 +425,8 @@ view::Opener opener_over(const std::shared_ptr<ModelCache>& models, BackendList 
         if (auto known = foreign_file(path); !known.empty()) throw bad_input(std::move(known));
         throw bad_input(
             fmt::format("{}; expected tensors ({}), a session, a preset (.json), a model's "
-                        "folder or .gguf, or sentences to learn (.txt); an image (.png) is for a "
-                        "model of images that is open",
+                        "folder or .gguf, or sentences to learn (.txt); an image (.png) needs an "
+                        "open model that reads images",
                         path, array_format_text()));
     };
     return [=](const view::OpenRequest& request, const RunControl& control) {

@@ -311,8 +311,7 @@ constexpr std::string_view kArrays = "Arrays";
 constexpr std::string_view kHeads = "Heads (with X; Q, K, V bring theirs)";
 constexpr std::string_view kScore = "Score";
 constexpr std::string_view kMask = "Masks (combined by AND, also with the array `mask`)";
-constexpr std::string_view kPositions =
-    "Positions (query i stands at i + query-offset, key j at j)";
+constexpr std::string_view kPositions = "Positions (query i is at i + query-offset, key j at j)";
 constexpr std::string_view kDropout = "Dropout";
 constexpr std::string_view kLayout = "layout";
 
@@ -323,8 +322,7 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      set_own<&CallOptions::kv_heads>, whole_numbers(1, kMostHeads)},
     {kLayout, "L", "", kHeads, "", set_layout},  // the table of layouts has its help
     {"role", "NAME=ROLE,..", "", kArrays,
-     "read an array under another name as Q, K, V, qkv, X, W_Q, weights, mask, ...; - for not at "
-     "all",
+     "read an array under another name as Q, K, V, qkv, X, W_Q, weights, mask, ...; - to ignore it",
      set_role},
     {"dtype", "[NAME=]KIND,..", "", kArrays,
      "what arrays of 8 or 16-bit integers hold: bf16 or f16, the bits of such numbers, as "
@@ -360,7 +358,7 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      "",
      "true",
      kScore,
-     "array `sinks`, a logit a head that takes weight and has no value",
+     "array `sinks`, one logit per head, which takes weight but has no value",
      set_sinks,
      {},
      {},
@@ -370,10 +368,10 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      "arrays `q_norm_weight` and `k_norm_weight` multiply its columns",
      set_spec<&AttentionSpec::qk_norm>, real_numbers(0, kMostFactor)},
     {"rope", "PAIRS", "", kPositions,
-     "turn Q and K by position: half (Llama) or interleaved (RoFormer)", set_rope},
+     "rotate Q and K by position: half (Llama) or interleaved (RoFormer)", set_rope},
     {"rope-base", "B", "", kPositions, "RoPE's base (default 10000)",
      set_own<&CallOptions::rope_base>, real_numbers(1e-6, kMostFactor)},
-    {"rope-dims", "N", "", kPositions, "turn the first N columns only (default d_k)",
+    {"rope-dims", "N", "", kPositions, "rotate only the first N columns (default d_k)",
      set_own<&CallOptions::rope_dims>, whole_numbers(2, 1 << 30)},
     {"rope-scaling", "KIND,..", "", kPositions, "", set_rope_scaling,  // its table has its help
      real_numbers(-kMostFactor, kMostFactor, NumberRange::Form::parts)},
@@ -381,8 +379,8 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      "[interleaved,]N,..|2d",
      "",
      kPositions,
-     "column pairs for each row of `positions`: 16,24,24 (M-RoPE), interleaved,24,20,20 in turns "
-     "(Qwen3-VL); 2d: half of them each, with frequencies of their own",
+     "column pairs for each row of `positions`: 16,24,24 (M-RoPE), interleaved,24,20,20 "
+     "alternating (Qwen3-VL); 2d: half of the pairs each, with separate frequencies",
      set_rope_sections,
      whole_numbers(1, 1 << 30, NumberRange::Form::parts),
      {},
@@ -407,7 +405,7 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
     {"bias-before-softcap", "", "true", kScore,
      "add the array `bias` before the soft cap, as ONNX's Attention did until 2026; else after it",
      set_bias_before_softcap},
-    {"alibi", "", "true", kPositions, "subtract slope·distance from scores, one slope a head",
+    {"alibi", "", "true", kPositions, "subtract slope·distance from scores, one slope per head",
      set_alibi},
     {"causal", "ALIGN", kBare, kMask,
      "key j ≤ query i, =top-left; =bottom-right: j ≤ i + Tk − Tq. Required if Tq ≠ Tk", set_causal},
@@ -418,7 +416,7 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
     {"window-right", "R", "", kMask, "j − i ≤ R, by position", set_mask<&MaskSpec::window_right>,
      whole_numbers(0, kMostPosition)},
     {"global-tokens", "G", "", kMask,
-     "the first G see all and are seen by all, whatever the window",
+     "the first G tokens see all and are seen by all, whatever the window",
      set_mask<&MaskSpec::global_tokens>, whole_numbers(0, kMostPosition)},
     {"block", "S", "", kMask, "position and key in the same block of S tokens",
      set_mask<&MaskSpec::block>, whole_numbers(1, kMostPosition)},

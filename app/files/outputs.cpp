@@ -48,8 +48,8 @@ std::optional<std::string> identity_of(const fs::path& path) {
 
 Failure lost(const NamedFile& output, const NamedFile& other) {
     return bad_input(fmt::format(
-        "{} is {}, the same file as {}{}; expected another file: it would be lost", output.name,
-        output.path, other.name, other.path == output.path ? "" : ' ' + other.path));
+        "{} is {}, the same file as {}{}; expected another file: this one would be overwritten",
+        output.name, output.path, other.name, other.path == output.path ? "" : ' ' + other.path));
 }
 
 }  // namespace

@@ -274,7 +274,7 @@ void resolve_scale(const std::string& what, const CallOptions& options, Attentio
             fmt::format("{} are scores q·k, and the file does not have their scale", what),
             {{.option = "scale",
               .value = "none",
-              .meaning = "they are scaled already, or not at all"},
+              .meaning = "they are already scaled, or need no scale"},
              {.option = "scale",
               .value = "X",
               .meaning = "multiplies the scores by X before the softmax"},
@@ -287,14 +287,14 @@ void resolve_scale(const std::string& what, const CallOptions& options, Attentio
 /// The same as a question; V tells how wide queries mostly are.
 view::FileQuestion scale_question(const ArrayReader& reader, const std::string& values) {
     view::FileQuestion question{"Are the scores raw or scaled?", {}};
-    question.answers.push_back(
-        {"scaled, × 1", "Scaled already, or nothing scales them: softmax takes them as they are.",
-         "scale", "none"});
+    question.answers.push_back({"scaled, × 1",
+                                "Already scaled, or without a scale: softmax takes them unchanged.",
+                                "scale", "none"});
     const Index width =
         caught([&] { return reader.has(values) ? reader.axes_of(values).back() : 0; }).value_or(0);
     if (width > 0)
         question.answers.push_back({fmt::format("raw, × 1/√{}", width),
-                                    "Raw q·k of queries that are as wide as V is here.", "d-k",
+                                    "Raw q·k, with queries as wide as V in this file.", "d-k",
                                     std::to_string(width)});
     if (width != 64)
         question.answers.push_back(

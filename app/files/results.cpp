@@ -250,7 +250,7 @@ void read_beside(const Source& source, ResultFile& file) {
     for (const std::string_view name : {"mask", "bias"})
         if (source.reader.has(name))
             file.notes.push_back(
-                fmt::format("{}: {} is not used: no weights tell its sizes", file.path, name));
+                fmt::format("{}: {} is not used: no weights give its sizes", file.path, name));
 }
 
 /// In which short formats results were saved. `output` with heads is called context here.

@@ -64,10 +64,8 @@ class RotaryReader {
         if (spec.rope) wrong("rope is given; leave one out");
         if (!q.cos.empty()) wrong(fmt::format("{} is given; leave one out", q.cos));
         if (size_.d_k % 2 != 0)
-            wrong(
-                fmt::format("it is computed as a turn of column pairs; expected an even d_k, not "
-                            "{}",
-                            size_.d_k));
+            wrong(fmt::format("it rotates pairs of columns; expected an even d_k, not {}",
+                              size_.d_k));
         spec.rope.emplace().tables = std::make_shared<const RotaryTables>(log_temperature_tables(
             *options_.log_temperature, cache_rows(q, spec), size_.tk, size_.d_k));
     }
@@ -124,8 +122,8 @@ class RotaryReader {
                 refuse(of_q + of_k, fmt::format("is given without {}_{}; give both",
                                                 of_q.empty() ? "q" : "k", role));
             if (of_q == of_k && !of_q.empty() && size_.tq != size_.tk)
-                refuse(of_q, fmt::format("is for queries and keys alike, and there are {} and {}; "
-                                         "give q_{} and k_{}",
+                refuse(of_q, fmt::format("applies to both queries and keys, but there are {} and "
+                                         "{}; give q_{} and k_{}",
                                          size_.tq, size_.tk, role, role));
         };
         check(q.positions, k.positions, "positions");
@@ -264,7 +262,7 @@ class RotaryReader {
         if (columns == RotaryColumns::halves) return RopePairs::half;
         if (columns == RotaryColumns::neighbours) return RopePairs::interleaved;
         throw Failure(Error{
-            .problem = fmt::format("{} does not say which columns turn together", name),
+            .problem = fmt::format("{} does not say which columns rotate together", name),
             .code = ErrorCode::ambiguous,
             .where = reader_.path(),
             .remedies = {

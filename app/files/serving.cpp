@@ -310,7 +310,7 @@ void ServingReader::check_options() const {
         if (reader_.has(name))
             refuse(
                 fmt::format("{} is not read with sequences of different lengths; give q and k "
-                            "as they are after RoPE, and lengths alone",
+                            "after RoPE, and only their lengths",
                             name));
 }
 

@@ -86,10 +86,10 @@ TileList read_tiles(const ArrayReader& reader, const std::string& prefix) {
     Integers counts = integers_of(reader, counts_name), indices = integers_of(reader, name);
     const std::vector<Index>& axes = indices.axes;
     if (axes.size() != 4 || counts.axes != std::vector<Index>(axes.begin(), axes.end() - 1))
-        throw bad_input(fmt::format(
-            "{}: {} is {} and {} {}; expected [B, H, rows of tiles, columns] and the same without "
-            "columns, as FlexAttention's BlockMask has them",
-            reader.path(), name, to_string(axes), counts_name, to_string(counts.axes)));
+        throw bad_input(
+            fmt::format("{}: {} is {} and {} {}; expected [B, H, rows of tiles, columns] and the "
+                        "same shape without columns, as in FlexAttention's BlockMask",
+                        reader.path(), name, to_string(axes), counts_name, to_string(counts.axes)));
     return {Shape{axes[0], axes[1], axes[2], axes[3]}, std::move(counts.values),
             std::move(indices.values)};
 }

@@ -46,10 +46,10 @@ class StandardInput {
             format ? static_cast<std::size_t>(memory_bytes()) / 2 : kMaxTextBytes;
         if (const auto promised = npy_bytes(format)) return first(std::min(most, *promised) + 1);
         if (first(most + 1).size() > most)
-            throw bad_input(fmt::format(
-                "standard input has more than {} MiB; expected at most that of {}. Save it as a "
-                "file and give its name.",
-                most >> 20, format ? "arrays in a stream" : "a text"));
+            throw bad_input(
+                fmt::format("standard input has more than {} MiB; expected at most that much of "
+                            "{}. Save it as a file and give its name.",
+                            most >> 20, format ? "arrays in a stream" : "a text"));
         return bytes_;
     }
 

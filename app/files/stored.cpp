@@ -201,7 +201,7 @@ void compare_stored(const std::string& path, Stored how, std::vector<StoredStage
     std::size_t s = 0;
     while (s < stored.size() && !differs(s)) ++s;
     if (s == stored.size()) {
-        file.notes.push_back(fmt::format("{}: {} are what {} give, bit for bit", path,
+        file.notes.push_back(fmt::format("{}: {} match the results of {}, bit for bit", path,
                                          fmt::join(keys, ", "), makers));
         return;
     }
@@ -220,7 +220,7 @@ void compare_stored(const std::string& path, Stored how, std::vector<StoredStage
     if (!shown) return;
     const bool dropped = file.spec.drops() && has_values(file);
     const std::string idle = idle_note(typed, stored[s].stage, {file.spec, true, dropped});
-    if (!idle.empty()) file.notes.back().text += fmt::format("; of what is shown {}", idle);
+    if (!idle.empty()) file.notes.back().text += fmt::format("; in the shown stages, {}", idle);
     file.given = shown_pairs(std::move(stored[s].layers), file);
 }
 

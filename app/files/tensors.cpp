@@ -235,7 +235,7 @@ OperationParams read_operation_params(const LayerReader& layer, const CallOption
     for (std::size_t p = 0; p < params.tensors.size(); ++p)
         if (params.tensors[p].empty()) params.tensors[p] = std::move(made.tensors[p]);
     file.fresh_params = true;
-    file.notes.push_back(fmt::format("{}: {} not given: fresh ones of seed {}, untrained",
+    file.notes.push_back(fmt::format("{}: {} not given: random ones from seed {}, untrained",
                                      layer.shown(), fmt::join(fresh, ", "), file.operation->seed));
     return params;
 }
@@ -383,8 +383,9 @@ void check_turned_once(const ArrayReader& reader, const Listing& listing,
 /// The queries and keys of each layer, or the scores or weights that stand in their place.
 void read_any_layers(ArrayReader& reader, Listing& listing, const Asked& asked, TensorFile& file) {
     if (listing.call && !asked.options.group.empty())
-        throw bad_input(fmt::format("{}: group is {}, but queries and keys are given, of one group",
-                                    reader.path(), asked.options.group));
+        throw bad_input(
+            fmt::format("{}: group is {}, but the file has queries and keys of a single group",
+                        reader.path(), asked.options.group));
     auto pairs =
         listing.call ? std::nullopt : list_pairs(reader, asked.options.roles, asked.options.group);
     if (!listing.call && !pairs && asked.options.roles.empty())
@@ -414,8 +415,9 @@ void check_d_k(const ArrayReader& reader, const CallOptions& options, const Tens
 void check_of_spec(const OptionValues& own) {
     for (const AttentionOption& option : attention_options())
         if (const auto stated = own.find(option.name); stated != own.end() && !field_of(option))
-            throw bad_input(fmt::format("{} is '{}'; expected it in options, which all layers have",
-                                        stated->second.shown, shortened(stated->second.text)));
+            throw bad_input(
+                fmt::format("{} is '{}'; expected it in options, which apply to all layers",
+                            stated->second.shown, shortened(stated->second.text)));
 }
 
 /// The words of queries and keys.

@@ -185,7 +185,7 @@ Result<MemoryUse> measure_memory(const Backend& backend, const Workload& work) {
     if (!result) return tl::unexpected(result.error());
     const auto peak = peak_process_bytes();
     if (!forgotten || !before || !peak)
-        return failed("this system does not tell a program's peak memory (/proc/self)");
+        return failed("this system does not report a program's peak memory (/proc/self)");
     const double tensor = sizeof(float) * static_cast<double>(inputs.q.count());
     return MemoryUse{elapsed_ms, 3.0 * tensor + (*peak - *before), 4.0 * tensor};
 }

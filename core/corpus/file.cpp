@@ -332,7 +332,7 @@ Result<CorpusResult> parse_corpus_lines(std::string_view text, std::string_view 
     } catch (const nlohmann::json::exception&) {
     }
     return bad_input(fmt::format(
-        "{}, line {}: something is missing, or is not as it was written; expected the file whole",
+        "{}, line {}: the file is incomplete or was changed; expected it as the program wrote it",
         what, number + 1));
 }
 

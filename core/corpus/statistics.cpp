@@ -132,10 +132,10 @@ Result<void> CorpusResult::merge(const CorpusResult& other) {
                                      model.path, model.family, other.model.path,
                                      other.model.family));
     if (model.batch != other.model.batch)
-        return bad_input(fmt::format(
-            "one was computed with {} at a time, the other with {}; expected the same, for "
-            "numbers are rounded otherwise",
-            counted(model.batch, "text"), other.model.batch));
+        return bad_input(
+            fmt::format("one was computed with {} at a time, the other with {}; expected the same, "
+                        "because other numbers are rounded differently",
+                        counted(model.batch, "text"), other.model.batch));
     for (const auto& [mark, of] : other.files) {
         if (const auto found = files.find(mark); found != files.end()) {
             if (const auto twice = common_text(found->second, of))

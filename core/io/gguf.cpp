@@ -70,7 +70,7 @@ class GgufReader {
         if (!has(length)) return {};
         texts_ += length;
         if (texts_ > kMostGgufText) {
-            complain(fmt::format("has more than {} MiB of texts", kMostGgufText >> 20));
+            complain(fmt::format("has more than {} MiB of strings", kMostGgufText >> 20));
             return {};
         }
         at_ += length;

@@ -72,8 +72,7 @@ Result<NpyArray> read_numbers(Begun& begun, std::string_view what) {
     const std::uint64_t rest = missing;
     if (auto read = begun.entry.rest(rest, take); !read) return tl::unexpected(read.error());
     if (missing > 0 || too_long)
-        return bad_input(
-            fmt::format("{} is damaged: it ends elsewhere than its header says", what));
+        return bad_input(fmt::format("{} is damaged: its length does not match its header", what));
     return numbers.finish();
 }
 

@@ -18,7 +18,7 @@ constexpr std::string_view kLetters =
 constexpr std::size_t kHead = 5;  // the form and the CRC-32
 constexpr int kNoHeader = -MAX_WBITS;
 constexpr std::string_view kDamaged =
-    "a letter was changed or left out, or its end is cut: copy all of it";
+    "a character was changed or left out, or the end is missing: copy all of it";
 
 std::uint32_t crc_of(std::string_view bytes) {
     return static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()),
@@ -49,7 +49,7 @@ Result<std::string> from_letters(std::string_view letters) {
         const std::size_t value = kLetters.find(letters[n]);
         if (value == std::string_view::npos)
             return bad_input(fmt::format(
-                "“{}” is none of its letters: A-Z, a-z, 0-9, - and _",
+                "“{}” is not one of its characters: A-Z, a-z, 0-9, - and _",
                 shortened(letters.substr(n, first_code_point(letters.substr(n)).bytes))));
         bits = (bits << 6U) | static_cast<std::uint32_t>(value);
         held += 6;

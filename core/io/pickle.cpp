@@ -145,13 +145,13 @@ class PickleMachine {
     }
     const std::vector<PickleId>& items_of(PickleId id) {
         const PickleList* const list = pickle_.as<PickleList>(id);
-        if (!list) damaged("arguments are no tuple");
+        if (!list) damaged("the arguments are not a tuple");
         return list->items;
     }
 
     void append(const std::vector<PickleId>& items) {
         auto* const list = std::get_if<PickleList>(&pickle_.values[top()]);
-        if (!list) damaged("a value is appended to another type than a list");
+        if (!list) damaged("a value is appended to something that is not a list");
         list->items.insert(list->items.end(), items.begin(), items.end());
     }
     void set_items(const std::vector<PickleId>& items) {
@@ -159,7 +159,7 @@ class PickleMachine {
         PickleValue& value = pickle_.values[top()];
         auto* const dict = std::get_if<PickleDict>(&value);
         auto* const call = std::get_if<PickleCall>(&value);
-        if (!dict && !call) damaged("a key is set of another type than a dict");
+        if (!dict && !call) damaged("a key is set in something that is not a dict");
         auto& to = dict ? dict->items : call->items;
         for (std::size_t n = 0; n < items.size(); n += 2) to.emplace_back(items[n], items[n + 1]);
     }
@@ -174,7 +174,7 @@ class PickleMachine {
     }
     void get(std::uint64_t key) {
         const auto found = memo_.find(key);
-        if (found == memo_.end()) damaged("a value is used that was not kept");
+        if (found == memo_.end()) damaged("a value is used that was never stored");
         stack_.push_back(found->second);
     }
     void put(std::uint64_t key) { memo_[key] = top(); }

@@ -44,7 +44,7 @@ class FusedBackend final : public Backend {
     std::optional<std::string> supports(const Call& call) const override {
         const Score score = call.spec().score;
         if (is_dot(score)) return std::nullopt;
-        return fmt::format("score {} is no dot product; expected backend staged or reference",
+        return fmt::format("score {} is not a dot product; expected backend staged or reference",
                            info(score).key);
     }
 

@@ -14,7 +14,7 @@ namespace {
 Result<void> check_position(Index position, Index tokens, std::string_view whose,
                             std::set<Index>& seen) {
     if (position < 0 || position >= tokens)
-        return bad_input(fmt::format("token {} is paired, and {} has {}, counted from 0", position,
+        return bad_input(fmt::format("token {} is paired, but {} has {}, counted from 0", position,
                                      whose, counted(tokens, "token")));
     if (!seen.insert(position).second)
         return bad_input(fmt::format("token {} of {} is paired twice", position, whose));

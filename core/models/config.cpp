@@ -433,7 +433,7 @@ void read_pair(ConfigReader& reader, ModelConfig& config) {
     if (!reader.flag("tie_word_embeddings", true))
         reader.complain(
             "has 'tie_word_embeddings' = false; expected true: encoder and decoder would have "
-            "tables of embeddings of their own");
+            "separate embedding tables");
     config.start_id = reader.whole({"decoder_start_token_id"}).value_or(config.family->start_id);
     if (!reader.flag("share_encoder_decoder_embeddings", true))
         reader.complain(

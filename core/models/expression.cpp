@@ -36,7 +36,7 @@ class Translator {
   private:
     [[noreturn]] void refuse(std::string_view part) const {
         TokenizerStep::fault(
-            fmt::format("has the expression '{}', of which '{}' is not computed here",
+            fmt::format("has the expression '{}', whose part '{}' is not computed here",
                         shortened(all_), shortened(part)));
     }
     char next() const { return rest_.empty() ? '\0' : rest_.front(); }

@@ -106,10 +106,9 @@ std::string class_text(const ImageInput& input, Index id) {
 
 std::string preparation_text(const ImageInput& input) {
     const Index side = input.resized > 0 ? input.resized : input.size;
-    const std::string cut =
-        side == input.size && !input.keeps_shape
-            ? std::string()
-            : fmt::format(", of which the middle {0} × {0} is read", input.size);
+    const std::string cut = side == input.size && !input.keeps_shape
+                                ? std::string()
+                                : fmt::format(", then cropped to the middle {0} × {0}", input.size);
     return fmt::format("resized to {}, {} with antialiasing{}; (v · {:.6g} − {}) / {}",
                        input.keeps_shape ? fmt::format("a shorter side of {}", side)
                                          : fmt::format("{0} × {0}", side),

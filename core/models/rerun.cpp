@@ -45,13 +45,12 @@ Inputs inputs_of(const Rerun& rerun, const Tensor& x, Index texts, Index layer) 
 Result<void> check(const Rerun& rerun, const std::optional<std::pair<Index, Index>>& chosen) {
     if (rerun.model.reads_across())
         return bad_input(
-            "a decoder that reads an encoder is not swept: its blocks have attention "
-            "over that besides");
+            "a decoder that reads an encoder is not swept: its blocks also attend to the encoder");
     if (!rerun.model.gives_logits())
         return bad_input("the effect of a change is measured on logits, and this model gives none");
     const ModelRun& run = rerun.run;
     if (std::ssize(run.layers) != rerun.layers || run.embedded.empty() || run.read_out.empty())
-        return bad_input("the run is none of this model");
+        return bad_input("the run is not one of this model");
     const Index text = run.read_out.shape().d;
     if (chosen)
         for (const Index token : {chosen->first, chosen->second})

@@ -178,14 +178,17 @@ std::string refuses(const CallForm& form, const OperationSpec&) {
             "operation differential needs an even d_k, not {}: each half makes a softmax of its "
             "own",
             form.size.d_k);
-    if (spec.score != Score::dot) return fmt::format("operation differential has no score but dot");
+    if (spec.score != Score::dot)
+        return fmt::format("operation differential supports only the score dot");
     if (spec.qk_norm)
-        return "operation differential has no qk_norm: its queries and keys are of two halves";
+        return "operation differential does not support qk_norm: its queries and keys have two "
+               "halves";
     if (form.sinks)
-        return "operation differential has no sinks: its two softmaxes would need one each";
+        return "operation differential does not support sinks: its two softmaxes would need one "
+               "each";
     if (spec.drops())
-        return "operation differential has no dropout: it drops weights of pairs; expected 0 or "
-               "training off";
+        return "operation differential does not support dropout: it drops weights of pairs; "
+               "expected 0 or training off";
     return {};
 }
 

@@ -123,8 +123,8 @@ Result<OperationTraceD> backward(const CallD& call, const OperationSpec& spec,
 std::string refuses(const CallForm& form, const OperationSpec& spec) {
     if (spec.latents < 1) return fmt::format("latents is {}: it must be at least 1", spec.latents);
     if (form.spec.mask.causal)
-        return "operation latents has no causal: a latent reads all tokens, and would hand later "
-               "ones to earlier ones";
+        return "operation latents does not support causal: a latent reads all tokens, and would "
+               "pass later ones to earlier ones";
     return refuse_pair_options("latents", form, Factor::used);
 }
 

@@ -107,8 +107,8 @@ Result<OperationTraceD> backward(const CallD& call, const OperationSpec& spec,
 std::string refuses(const CallForm& form, const OperationSpec& spec) {
     if (spec.rank < 1) return fmt::format("rank is {}: it must be at least 1", spec.rank);
     if (form.spec.mask.causal)
-        return "operation linformer has no causal: each of its rows mixes all keys, later ones "
-               "too";
+        return "operation linformer does not support causal: each of its rows mixes all keys, "
+               "including later ones";
     return refuse_pair_options("linformer", form, Factor::used);
 }
 

@@ -246,7 +246,7 @@ std::string refuses(const CallForm& form, const OperationSpec& own) {
     };
     for (const auto& refusal : refusals)
         if (refusal.given)
-            return fmt::format("operation nsa has no {}: {}", refusal.what, refusal.why);
+            return fmt::format("operation nsa does not support {}: {}", refusal.what, refusal.why);
     return {};
 }
 

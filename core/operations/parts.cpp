@@ -119,7 +119,7 @@ std::string refuse_pair_options(std::string_view operation, const CallForm& form
          "it scales queries and keys of a dot product of pairs"},
         {spec.qk_norm.has_value(), "qk_norm",
          "it normalises queries and keys of a dot product of pairs"},
-        {spec.rope.has_value(), "rope", "it turns queries and keys of a dot product of pairs"},
+        {spec.rope.has_value(), "rope", "it rotates queries and keys of a dot product of pairs"},
         {spec.softcap.has_value(), "softcap", "it bounds a logit of each pair"},
         {spec.alibi, "alibi", "it lowers a logit of each pair"},
         {mask.bias != nullptr, "bias", "it is added to a logit of each pair"},
@@ -136,7 +136,8 @@ std::string refuse_pair_options(std::string_view operation, const CallForm& form
     };
     for (const auto& refusal : refusals)
         if (refusal.given)
-            return fmt::format("operation {} has no {}: {}", operation, refusal.what, refusal.why);
+            return fmt::format("operation {} does not support {}: {}", operation, refusal.what,
+                               refusal.why);
     return {};
 }
 
@@ -148,9 +149,8 @@ std::string refuse_two_sequences(std::string_view operation, const CallForm& for
             operation, size.tq, size.tk);
     if (size.query_offset == 0) return {};
     return fmt::format(
-        "operation {} has no query_offset: token i reads the state after token i, so 0 is "
-        "expected, "
-        "not {}",
+        "operation {} does not support query_offset: token i reads the state after token i, so 0 "
+        "is expected, not {}",
         operation, size.query_offset);
 }
 

@@ -138,11 +138,11 @@ Result<OperationTraceD> backward(const CallD& call, const OperationSpec& spec,
 
 std::string refuses(const CallForm& form, const OperationSpec&) {
     if (form.sinks)
-        return "operation selective has no sinks: they are logits that no token can declare "
-               "unneeded";
+        return "operation selective does not support sinks: they are logits that no token can "
+               "declare unneeded";
     if (form.spec.drops())
-        return "operation selective has no dropout: it drops weights of pairs; expected 0 or "
-               "training off";
+        return "operation selective does not support dropout: it drops weights of pairs; expected "
+               "0 or training off";
     return refuse_two_sequences("selective", form);
 }
 

@@ -190,7 +190,7 @@ class LanguageReader {
                 part = &slot.form;
             else if (std::string_view(":!@.{}/").find(c) != std::string_view::npos)
                 throw Fault{
-                    fmt::format("{}: '{}' is no slot; expected {{name:class!other.form}} or "
+                    fmt::format("{}: '{}' is not a slot; expected {{name:class!other.form}} or "
                                 "{{name:class@other.form}}",
                                 entry_, shortened(text))};
             else
@@ -427,11 +427,11 @@ class LanguageReader {
     /// ["black cat"], or ["animal", "street"]: runs of words; the text has them all.
     void read_combination(const json& value) {
         if (!value.is_array() || value.empty())
-            throw Fault{fmt::format("held_out: {} is no list of texts", shown(value))};
+            throw Fault{fmt::format("held_out: {} is not a list of texts", shown(value))};
         auto& combination = made_->held_out_.emplace_back();
         for (const json& part : value) {
             if (!part.is_string() || cut(part.get<std::string>()).empty())
-                throw Fault{fmt::format("held_out: {} is no text", shown(part))};
+                throw Fault{fmt::format("held_out: {} is not a text", shown(part))};
             combination.push_back(known_tokens("held_out", part.get<std::string>()));
         }
     }
@@ -450,7 +450,7 @@ class LanguageReader {
             left_out == nullptr ? count : whole_of(object_, "leave_out", count, count - 1);
         for (Index n = 0; n < count; ++n)
             if (n != skipped) made_->turns_.push_back(n);
-        if (made_->turns_.empty()) throw Fault{"leave_out leaves no text; expected two at least"};
+        if (made_->turns_.empty()) throw Fault{"leave_out leaves no text; expected at least two"};
     }
     void check_parts() {
         if (!made_->holds_out()) return;

@@ -82,7 +82,7 @@ class OwnReader {
         if (data_.lines.size() == kMostOwnLines)
             return wrong(fmt::format("expected at most {} lines", kMostOwnLines));
         if (own_kind_of(line) != data_.kind)
-            return wrong(fmt::format("“{}” is of another kind than line {}; expected {}",
+            return wrong(fmt::format("“{}” has another format than line {}; expected {}",
                                      shortened(line), data_.lines.front().number,
                                      own_form_of(data_.kind)));
         const WordList terms = data_.kind == OwnKind::pronouns ? sentence_of(line)
@@ -101,8 +101,9 @@ class OwnReader {
         WordList terms = split_line(text);
         for (const std::string& word : terms)
             if (word.find_first_of("/{}|=") != word.npos)
-                wrong(fmt::format("the word '{}' has a sign of the format; expected no / {{ }} | =",
-                                  shortened(word)));
+                wrong(fmt::format(
+                    "the word '{}' has a character of the format; expected none of / {{ }} | =",
+                    shortened(word)));
             else if (word == kUnknownWord)
                 wrong(fmt::format("the word {} stands for unknown words; expected another", word));
         return terms;
@@ -284,13 +285,13 @@ Result<std::string> own_sentence(const Spec& spec, std::string_view typed) {
         if (std::ranges::find(terms, "=") != terms.end())
             return bad_input("the sentence has words after =; expected the left side alone");
     }
-    if (terms.empty()) return bad_input("the sentence has no words; expected one at least");
+    if (terms.empty()) return bad_input("the sentence has no words; expected at least one");
     const auto is_marked = [&](const std::string& word) {
         const auto token = spec.language->token_of(word);
         return token && spec.language->marks(*token);
     };
     if (kind == OwnKind::pronouns && std::ranges::none_of(terms, is_marked))
-        return bad_input("the sentence has no “it”; expected one at least, as in the lines");
+        return bad_input("the sentence has no “it”; expected at least one, as in the lines");
     if (kind == OwnKind::pairs) terms.emplace_back("=");
     const Index most = kind == OwnKind::pairs ? spec.tokens - 1 : spec.tokens;
     if (std::ssize(terms) > most)

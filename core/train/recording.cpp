@@ -129,8 +129,8 @@ class RecordingReader {
                                          shortened(format), kRecordingFormat));
         if (text("key") != recording_key(specs_))
             return bad_input(
-                fmt::format("{}: recorded from another specification; expected that "
-                            "of today. Record it again",
+                fmt::format("{}: recorded from another specification; expected the current one. "
+                            "Record it again",
                             file_.what()));
         Recording made;
         made.steps = count("steps");
@@ -138,8 +138,8 @@ class RecordingReader {
         made.target = text("target");
         if (made.steps == 0 || made.every == 0 || made.steps % made.every != 0)
             return bad_input(
-                fmt::format("{}: steps is '{}' and every '{}'; expected whole "
-                            "numbers, of which the second divides the first",
+                fmt::format("{}: steps is '{}' and every '{}'; expected whole numbers, the second "
+                            "a divisor of the first",
                             file_.what(), text("steps"), text("every")));
         for (std::size_t n = 0; n < kRecordedSides.size() && !fault_; ++n)
             made.sides[n] = side(made, kRecordedSides[n], specs_[n]);

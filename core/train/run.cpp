@@ -430,7 +430,7 @@ Result<Run> open_run(const std::filesystem::path& folder) {
         list_moments(reader, reader.field(*object, "moments"), run.records.size());
     if (!reader.fault().empty()) return bad_input(reader.fault());
     if (listed.empty())
-        return bad_input(fmt::format("{}: moments is an empty list; expected one at least", what));
+        return bad_input(fmt::format("{}: moments is an empty list; expected at least one", what));
     for (Listed& each : listed) {
         auto moment =
             open_moment(folder / each.file, list, run.spec.optimiser, std::move(each.state));

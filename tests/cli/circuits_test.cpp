@@ -177,7 +177,7 @@ TEST_CASE("circuits: what cannot be is refused by its name") {
     };
     check_refused(patch({}), "has 2 tokens and the text 11, and neither their first nor");
     check_refused(patch({"--align", "0=2"}),
-                  "token 2 is paired, and the text to patch from has 2 tokens");
+                  "token 2 is paired, but the text to patch from has 2 tokens");
     check_refused(patch({"--align", "0=0,0=1"}), "token 0 of the text is paired twice");
     check_refused(patch({"--align", "0:0"}), "'0:0' pairs no tokens");
     check_refused(circuit.asked({"--align", "0=0"}), "--align is of --sweep patch");

@@ -167,9 +167,9 @@ TEST_CASE("corpus: what was kept is gone on from, and that of another job is ref
                   "another --part");
     const std::string of_part = bytes_of_file(retained);
     for (const auto& [ranges, text] :
-         {std::pair{"[0,9000000000000000000]", "is not as it was written"},
-          std::pair{"[64,64]", "is not as it was written"},
-          std::pair{"[-1,64]", "is not as it was written"},
+         {std::pair{"[0,9000000000000000000]", "the file is incomplete or was changed"},
+          std::pair{"[64,64]", "the file is incomplete or was changed"},
+          std::pair{"[-1,64]", "the file is incomplete or was changed"},
           std::pair{"[0,9007199254740992]", "another --part"}}) {
         std::string forged = of_part;
         const std::size_t at = forged.find("\"ranges\":[") + 10;
@@ -251,12 +251,12 @@ TEST_CASE("corpus: a result opens in Heads with its model; without it the table 
         std::filesystem::rename(corpus.model, moved);
         const auto alone = files::opener(backends())(view::OpenRequest{path}, {}).value();
         CHECK(alone.session->workspace == "heads");
-        CHECK(alone.document->no_attention == "the model " + corpus.model + " is not here");
+        CHECK(alone.document->no_attention == "the model " + corpus.model + " was not found");
         std::filesystem::rename(moved, corpus.model);
         std::ofstream(std::filesystem::path(corpus.model) / "merges.txt", std::ios::app) << "\n";
         CHECK(
             contains(text_of(files::opener(backends())(view::OpenRequest{path}, {}).value().notes),
-                     "is not the measured model, or it has changed"));
+                     "is not the model that was measured, or it has changed"));
     }
 }
 

@@ -149,7 +149,7 @@ TEST_CASE_FIXTURE(OnDisk, "heads: a file is read as the options of trace say") {
     check_refused(
         {"heads", path, "--role", "mine=scores"},
         "a.npz: mine are scores q·k, and the file does not have their scale. Pass --scale none "
-        "(they are scaled already, or not at all), --scale X (multiplies the scores by X before "
+        "(they are already scaled, or need no scale), --scale X (multiplies the scores by X before "
         "the softmax) or "
         "--d-k N (N is the width of a query: times 1/√N)");
     check_refused({"heads", path, "--window", "x"},
@@ -193,7 +193,7 @@ TEST_CASE_FIXTURE(
         scratch / "b.npz",
         std::vector<NpzEntry>{{"Q", shape, odd}, {"K", shape, odd}, {"weights", shape, even}}));
     CHECK(contains(succeeds({"heads", scratch.at("b.npz"), "--scale", "none"}).err,
-                   "; of what is shown scale changes no number: weights are given"));
+                   "; in the shown stages, scale changes no number: weights are given"));
     check_refused({"heads", scratch.at("b.npz"), "--role", "Q=K,Q=V"},
                   "--role reads Q as K and as V; expected one role");
     const Ran with_seed =

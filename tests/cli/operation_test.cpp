@@ -88,7 +88,7 @@ TEST_CASE("an operation on any file of tensors: fresh parameters of a seed, said
     const std::string target = scratch.at("o.npz");
     const Ran ran =
         traced_operation(golden("qkv.npz"), target, {"--operation", "latents", "--latents", "2"});
-    CHECK(contains(ran.err, "latents, W_latent not given: fresh ones of seed 0, untrained"));
+    CHECK(contains(ran.err, "latents, W_latent not given: random ones from seed 0, untrained"));
     CHECK(contains(ran.out, "operation latents, forward"));
     CHECK(contains(ran.out, "against softmax attention's"));
     const std::vector<float> first = floats(read_npz(target).value(), "weights_in");
@@ -152,9 +152,10 @@ TEST_CASE("an operation's option that cannot be is refused by name") {
                          "--state is 1000000000; expected a whole number from 1 to 65536");
     check_option_refused({"--operation", "state-space", "--discretise", "tustin"},
                          "--discretise is 'tustin'; expected zoh or euler");
-    check_option_refused({"--operation", "latents", "--causal"}, "operation latents has no causal");
+    check_option_refused({"--operation", "latents", "--causal"},
+                         "operation latents does not support causal");
     check_option_refused({"--operation", "linear", "--softcap", "2"},
-                         "operation linear has no softcap");
+                         "operation linear does not support softcap");
     check_option_refused({"--operation", "linear", "--backend", "staged"},
                          "--backend is 'staged', but operation linear has none to choose");
     check_option_refused({"--operation", "linear", "--keep", "stat"},

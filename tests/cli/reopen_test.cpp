@@ -45,7 +45,7 @@ void check_reopens(const std::string& input, const Arguments& options) {
     const Ran again = succeeds({"trace", once, "-o", twice});
     CHECK_FALSE(contains(again.err, "not used"));
     CHECK_FALSE(contains(again.err, "not in the file"));
-    CHECK(contains(again.err, "what Q and K give, bit for bit"));
+    CHECK(contains(again.err, "match the results of Q and K, bit for bit"));
     const Npz first = read_npz(once).value(), second = read_npz(twice).value();
     check_same_stages(first, second);
     CHECK(std::get<std::vector<std::string>>(first.arrays.at("options").values) ==
@@ -107,9 +107,9 @@ TEST_CASE("a trace says the options of its call, those that are not as by defaul
     const Ran ran = succeeds({"trace", out, "-o", scratch.at("again.npz")});
     CHECK(
         contains(ran.err, "out.npz: k, q, v are read as K, Q, V, as the stages of a trace, and "));
-    CHECK(contains(
-        ran.err,
-        "out.npz: weights, masked, biased, scaled, scores are what Q and K give, bit for bit\n"));
+    CHECK(contains(ran.err,
+                   "out.npz: weights, masked, biased, scaled, scores match the results of Q and K, "
+                   "bit for bit\n"));
     CHECK(floats(read_npz(out).value(), "q") ==
           floats(read_npz(scratch / "again.npz").value(), "q"));
     const Npz npz = read_npz(scratch / "again.npz").value();
@@ -170,7 +170,7 @@ TEST_CASE("a trace of every family gives the numbers of the model's heads") {
         succeeds(joined({"trace", "--model", folder, "-o", traced}, reads));
         const view::Opened file = opened(traced);
         CHECK(file.document->given.empty());
-        CHECK(contains(text_of(file.notes), "scores are what Q and K give, bit for bit"));
+        CHECK(contains(text_of(file.notes), "scores match the results of Q and K, bit for bit"));
         const auto result = heads_of(file);
         const Npz npz = read_npz(traced).value();
         REQUIRE(result.layers.size() == 2);

@@ -199,7 +199,7 @@ TEST_CASE_FIXTURE(OnDisk, "raw scores ask for their scale, and a layer of severa
     const std::vector<float> raw{0.0F, 4.0F * std::log(3.0F), 0.0F, 0.0F};
     const Ran unknown = traced_arrays(scratch, {{"scores", {2, 2}, raw}});
     CHECK(unknown.code == attn::cli::kBadInput);
-    CHECK(contains(unknown.err, "Pass --scale none (they are scaled already, or not at all)"));
+    CHECK(contains(unknown.err, "Pass --scale none (they are already scaled, or need no scale)"));
     CHECK(contains(unknown.err, "or --d-k N (N is the width of a query: times 1/√N)"));
     const std::vector<NpzEntry> layers{{"l1.scores", {2, 2}, raw}, {"l4.scores", {2, 2}, raw}};
     CHECK(contains(traced_arrays(scratch, layers, {"--d-k", "16"}).err,

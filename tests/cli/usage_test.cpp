@@ -125,7 +125,7 @@ TEST_CASE("with --json errors and notes are JSON objects, one a line, of every c
     CHECK(ambiguous["remedies"][0] ==
           nlohmann::json{{"option", "scale"},
                          {"value", "none"},
-                         {"meaning", "they are scaled already, or not at all"}});
+                         {"meaning", "they are already scaled, or need no scale"}});
     const Ran noted = succeeds(
         {"trace", scratch.at("s.npz"), "-o", scratch.at("out.npz"), "--scale", "none", "--json"});
     const auto note = nlohmann::json::parse(noted.err.substr(0, noted.err.find('\n')));

@@ -132,8 +132,8 @@ TEST_CASE_FIXTURE(OnDisk, "the window opens every format, and its document is na
         other.error().text(),
         "f.xyz; expected tensors (.npz, .npy, .safetensors, .pt, .pth, .onnx, .pkl, .index.json or "
         "a folder), a session, a preset (.json), a model's folder or .gguf, or sentences to learn "
-        "(.txt); an image (.png) "
-        "is for a model"));
+        "(.txt); an image (.png) needs "
+        "an open model"));
 }
 
 TEST_CASE_FIXTURE(

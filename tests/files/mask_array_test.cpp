@@ -74,7 +74,8 @@ TEST_CASE("floats with other values are a bias, and 0 and 1 are refused with bot
     values[0] = 0.5F;
     CHECK(sentence_in(file.with({{"mask", {3, 3}, values}, {"bias", {3, 3}, values}})) ==
           file.scratch.at("in.npz") +
-              ": mask float32 has numbers that are added to the scores, and so has bias; give one");
+              ": mask float32 has numbers that are added to the scores, and so does bias; give "
+              "only one");
 }
 
 TEST_CASE("a bias has the shapes that broadcast, under each of its names") {

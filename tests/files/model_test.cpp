@@ -181,7 +181,7 @@ TEST_CASE("a text whose weights are too many to keep is not compared under inter
     std::ofstream(fs::path(folder) / "config.json") << config;
     view::OpenRequest request = reads(folder, std::string(6000, 'a'));
     std::get<view::ModelText>(request.what).model.changes.off = {{0, 1}};
-    CHECK(contains(refused(request), "all are kept to compare with; expected at most 5792 tokens"));
+    CHECK(contains(refused(request), "all are kept for comparison; expected at most 5792 tokens"));
 }
 
 TEST_CASE("typed on, only the last text is computed, and a text that is too long changes nothing") {

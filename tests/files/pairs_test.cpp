@@ -116,7 +116,7 @@ TEST_CASE_FIXTURE(
     CHECK(state.workspace == "tensors");
     CHECK(contains(state.document().no_attention,
                    "scores are scores q·k, and the file does not have their scale. In Arrays "
-                   "choose scale none (they are scaled already, or not at all), scale X "
+                   "choose scale none (they are already scaled, or need no scale), scale X "
                    "(multiplies the scores by X before the softmax) or d-k N"));
     CHECK(contains(view::stages_lack(state.document()), "Arrays shows why"));
 }

@@ -215,8 +215,8 @@ TEST_CASE_FIXTURE(OnDisk, "a layer of options of its own has the mask and the he
         CHECK(pairs(causal, layer) == 21);
         CHECK(parted.spec_of(layer).temperature == (layer == 0 ? 1.0 : 2.0));
     }
-    CHECK(notes_contain(causal.notes,
-                        scratch.at("f.npz") + ": weights are what Q and K give, bit for bit"));
+    CHECK(notes_contain(
+        causal.notes, scratch.at("f.npz") + ": weights match the results of Q and K, bit for bit"));
     const auto call = must(read_call(scratch.at("f.npz"), {}, 1));
     CHECK(call.spec.mask.causal == CausalAlign::top_left);
 }
@@ -233,8 +233,8 @@ TEST_CASE_FIXTURE(OnDisk, "stored weights are compared under the documents of th
                               {"weights", {6, 6}, weights},
                               {"cu_seqlens", {3}, {}, {}, {}, bounds}});
     const auto file = must(read_tensors(scratch.at("f.npz")));
-    CHECK(notes_contain(file.notes,
-                        scratch.at("f.npz") + ": weights are what Q and K give, bit for bit"));
+    CHECK(notes_contain(
+        file.notes, scratch.at("f.npz") + ": weights match the results of Q and K, bit for bit"));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "a sentence about a role names the array that has it") {
@@ -262,7 +262,7 @@ TEST_CASE_FIXTURE(OnDisk, "in the window no sentence proposes an option of the c
     };
     CHECK(text("s.npz", OptionsBy::flags) ==
           "scores are scores q·k, and the file does not have their scale. Pass --scale none (they "
-          "are scaled already, or not at all), --scale X (multiplies the scores by X before the "
+          "are already scaled, or need no scale), --scale X (multiplies the scores by X before the "
           "softmax) or "
           "--d-k N (N is the width of a query: times 1/√N)");
     CHECK(text("s.npz", OptionsBy::window_flags) ==
@@ -270,7 +270,7 @@ TEST_CASE_FIXTURE(OnDisk, "in the window no sentence proposes an option of the c
           "width of a query: times 1/√N)");
     CHECK(text("s.npz", OptionsBy::controls) ==
           "scores are scores q·k, and the file does not have their scale. In Arrays choose scale "
-          "none (they are scaled already, or not at all), scale X (multiplies the scores by X "
+          "none (they are already scaled, or need no scale), scale X (multiplies the scores by X "
           "before the softmax) or d-k N (N is the width of a query: times 1/√N)");
     CHECK(text("t.npz", OptionsBy::flags)
               .ends_with(". Pass --layout tokens-first if Q [3, 4, 2] is [T, H, d]"));

@@ -200,7 +200,7 @@ TEST_CASE("cosines and positions that leave something open are refused with the 
     CHECK(contains(file.refusal({cos}, kHalf), "cos is given without sin; give both"));
     const Error open = must_fail(file.with({cos, sin}));
     CHECK(open.code == ErrorCode::ambiguous);
-    CHECK(contains(open.text(), "cos does not say which columns turn together"));
+    CHECK(contains(open.text(), "cos does not say which columns rotate together"));
     CHECK(
         contains(file.refusal({cos, sin, file.random("positions", {3})}, kHalf),
                  "cos has a row for each token, and positions is given too; call them cos_cache"));
@@ -217,11 +217,11 @@ TEST_CASE("cosines and positions that leave something open are refused with the 
     CHECK(contains(file.refusal({file.random("q_positions", {3})}, kHalf),
                    "q_positions is given without k_positions; give both"));
     file.tk = 2;
-    CHECK(
-        contains(file.refusal({cos, sin}, kHalf),
-                 "cos is for queries and keys alike, and there are 3 and 2; give q_cos and k_cos"));
+    CHECK(contains(
+        file.refusal({cos, sin}, kHalf),
+        "cos applies to both queries and keys, but there are 3 and 2; give q_cos and k_cos"));
     CHECK(contains(file.refusal({file.random("positions", {3})}, kHalf),
-                   "positions is for queries and keys alike, and there are 3 and 2; give "
+                   "positions applies to both queries and keys, but there are 3 and 2; give "
                    "q_positions and k_positions"));
 }
 

@@ -52,7 +52,7 @@ TEST_CASE("stored weights that Q and K give are computed, and that is said") {
     const TensorFile file = shown(path);
     CHECK(file.given.empty());
     CHECK_FALSE(file.spec.mask.causal);
-    CHECK(text_of(file.notes) == path + ": weights are what Q and K give, bit for bit");
+    CHECK(text_of(file.notes) == path + ": weights match the results of Q and K, bit for bit");
     CHECK(file.roles.at("weights") == "weights");
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("a cache of TransformerLens is causal where its pattern is") {
     CHECK(file.spec.mask.causal == CausalAlign::top_left);
     CHECK(has_note(file,
                    path + ": weights are 0 above the diagonal in every row: the call is causal"));
-    CHECK(has_note(file, path + ": weights are what Q and K give, bit for bit"));
+    CHECK(has_note(file, path + ": weights match the results of Q and K, bit for bit"));
     write(scratch, cache, {{hook("attn_scores"), {1, 1, 2, 2}, scores}});
     CHECK(has_note(shown(path),
                    path + ": masked are −inf above the diagonal in every row: the call is causal"));

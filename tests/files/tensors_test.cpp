@@ -183,7 +183,7 @@ TEST_CASE_FIXTURE(OnDisk, "a layer may have options of its own, in place of thos
         REQUIRE(write_npz(path, entries));
         const std::string sentence = sentence_in(read_tensors(path));
         CHECK(contains(sentence, "layers.npz: layer 1: options: "));
-        CHECK(contains(sentence, "; expected it in options, which all layers have"));
+        CHECK(contains(sentence, "; expected it in options, which apply to all layers"));
     }
     entries.back().texts = {R"({"temperature":2})"};
     entries[entries.size() - 2].texts = {R"({"operation":"linear"})"};

@@ -221,7 +221,7 @@ TEST_CASE("more texts than those that are read are refused") {
     const std::string bytes = file(0, 2,
                                    key("a", 8, text(std::string(1U << 25, 'x'))) +
                                        key("b", 8, text(std::string((1U << 25) + 1, 'x'))));
-    CHECK(complaint(bytes) == "f has more than 64 MiB of texts");
+    CHECK(complaint(bytes) == "f has more than 64 MiB of strings");
 }
 
 TEST_CASE("an array of a type that nobody knows is named when it is read") {

@@ -40,7 +40,10 @@ TEST_CASE("spaces and line breaks count for nothing; another sign is named") {
     packed.insert(7, "\r\n  ");
     packed += "\n";
     CHECK(unpacked_text(packed, kMost).value().starts_with("a state"));
-    CHECK(unpacked_text("AAAA=", kMost).error().text().starts_with("“=” is none of its letters"));
+    CHECK(unpacked_text("AAAA=", kMost)
+              .error()
+              .text()
+              .starts_with("“=” is not one of its characters"));
     CHECK(unpacked_text("AA√A", kMost).error().text().starts_with("“√” is none"));
 }
 

@@ -321,7 +321,7 @@ TEST_CASE("a damaged pickle is refused with its place, wherever it ends") {
         CHECK_FALSE(parse_pickled(std::string_view(file).substr(0, size), "f"));
     }
     CHECK(contains(sentence_in(parse_pickled("\x80\x02]q\x01h\x02.", "f")),
-                   "a value is used that was not kept"));
+                   "a value is used that was never stored"));
     CHECK(contains(sentence_in(parse_pickled("\x80\x02(i", "f")), "code 0x69 at byte 3"));
     CHECK(contains(sentence_in(parse_pickled("\x80\x01N.", "f")), "protocol 1; expected 2 to 5"));
     // a list that contains itself, and lists of lists of ... that share one

@@ -72,17 +72,17 @@ TEST_CASE("expressions are read as Oniguruma reads them") {
 
 TEST_CASE("expressions that are read in two ways are refused by their text") {
     CHECK(fault_of("(?<name>a)") ==
-          "has the expression '(?<name>a)', of which '(?<n' is not computed here");
-    CHECK(fault_of("(*LIMIT_MATCH=1)a").ends_with("of which '(*LI' is not computed here"));
-    CHECK(fault_of("[a&&b]").ends_with("of which '[a&&b]' is not computed here"));
+          "has the expression '(?<name>a)', whose part '(?<n' is not computed here");
+    CHECK(fault_of("(*LIMIT_MATCH=1)a").ends_with("whose part '(*LI' is not computed here"));
+    CHECK(fault_of("[a&&b]").ends_with("whose part '[a&&b]' is not computed here"));
     CHECK(fault_of("[a[^b]]").ends_with("is not computed here"));
     CHECK(fault_of("[[:alpha:]]").ends_with("is not computed here"));
-    CHECK(fault_of("a{2}+").ends_with("of which '{2}+' is not computed here"));
+    CHECK(fault_of("a{2}+").ends_with("whose part '{2}+' is not computed here"));
     for (const char* const escape : {"\\h", "\\R", "\\X", "\\K", "\\1", "\\G", "\\C", "\\pL"})
         CHECK(fault_of(escape).ends_with("is not computed here"));
     CHECK(fault_of("(a").ends_with("which PCRE2 does not read: missing closing parenthesis"));
     CHECK(fault_of(R"(\p{Nonsense})").find("which PCRE2 does not read") != std::string::npos);
-    CHECK(fault_of("\\") == "has the expression '\\', of which '\\' is not computed here");
+    CHECK(fault_of("\\") == "has the expression '\\', whose part '\\' is not computed here");
     CHECK(fault_of(std::string(20'000, 'a')).ends_with("of 20000 bytes; expected at most 16384"));
     CHECK(fault_of("") == "");
 }

@@ -293,7 +293,7 @@ TEST_CASE("what a row cannot say is refused by its name") {
           "c.json has 'num_hidden_groups' = 13; expected at most 12 layers");
     CHECK(fault_with(kBart, "tie_word_embeddings", "false") ==
           "c.json has 'tie_word_embeddings' = false; expected true: encoder and decoder would have "
-          "tables of embeddings of their own");
+          "separate embedding tables");
     CHECK(fault_with(kBart, "is_decoder", "true") ==
           "c.json has 'is_decoder' = true; expected false: it has two stacks");
     CHECK(fault_with(kMarian, "share_encoder_decoder_embeddings", "false") ==

@@ -301,7 +301,7 @@ TEST_CASE("what a sweep cannot do is refused, and it ends soon after it was stop
         return refused({Ablation::patch, {}, false, &longer, std::move(alignment)});
     };
     CHECK(paired({0, 4, -1}) ==
-          "token 4 is paired, and the text to patch from has 4 tokens, counted from 0");
+          "token 4 is paired, but the text to patch from has 4 tokens, counted from 0");
     CHECK(paired({0, 0, -1}) == "token 0 of the text to patch from is paired twice");
     CHECK(paired({-1, -1, -1}) == "no token is paired with one of the text to patch from");
     CHECK(paired({0}) == "1 tokens are paired; expected one entry for each of 3");
@@ -403,7 +403,7 @@ TEST_CASE("tokens are paired by their common ends, or as written") {
     for (const char* wrong : {"0", "0=", "=1", "a=1", "0=1=2", "0=1,,", "-"})
         CHECK(must_fail(parse_pairs(wrong)).kind == ErrorKind::input);
     CHECK(must_fail(aligned({{3, 0}}, 3, 9)).text() ==
-          "token 3 is paired, and the text has 3 tokens, counted from 0");
+          "token 3 is paired, but the text has 3 tokens, counted from 0");
     CHECK(must_fail(aligned({{-1, 0}}, 3, 9)).kind == ErrorKind::input);
 }
 

@@ -285,7 +285,7 @@ TEST_CASE("what is not known is refused by its name") {
     CHECK(fault_of(
               R"({"pre_tokenizer":{"type":"Split","behavior":"Isolated","pattern":{"Regex":"\\R"}},
         "model":{"type":"BPE","vocab":{},"merges":[]}})") ==
-          "t.json has the expression '\\R', of which '\\R' is not computed here");
+          "t.json has the expression '\\R', whose part '\\R' is not computed here");
     CHECK(fault_of(R"({"model":{"type":"BPE","vocab":{"a":0},"merges":["a b"]}})") ==
           "t.json model: merge 0 is 'a' + 'b'; the vocabulary does not have 'b'");
     CHECK(fault_of(R"({"model":{"type":"BPE","vocab":{"a":-1},"merges":[]}})") ==

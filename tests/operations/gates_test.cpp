@@ -94,10 +94,10 @@ TEST_CASE("rows of A_1 − λ A_2 sum to 1 − λ; equal halves with λ = 1 canc
 TEST_CASE("what has no meaning for a difference is refused by name") {
     OperationCase one = sample(Operation::differential, 3, 5);
     one.spec.dropout = 0.5;
-    CHECK(contains(refused(one), "operation differential has no dropout"));
+    CHECK(contains(refused(one), "operation differential does not support dropout"));
     one.spec.dropout = 0.0;
     one.inputs.params[Param::sinks] = TensorD({1, 1, 1, 4});
-    CHECK(contains(refused(one), "operation differential has no sinks"));
+    CHECK(contains(refused(one), "operation differential does not support sinks"));
     OperationCase odd = sample(Operation::linear, 3, 5);
     odd.operation.operation = Operation::differential;
     odd.params = one.params;

@@ -112,16 +112,17 @@ TEST_CASE("what has no meaning for three branches is refused by name") {
     OperationCase one = sample(Operation::nsa, 3, 5);
     one.spec.softcap = 1.0;
     CHECK(nsa_refusal(one) ==
-          "operation nsa has no softcap: a compressed key has no score to bound");
+          "operation nsa does not support softcap: a compressed key has no score to bound");
     one.spec.softcap.reset();
     one.spec.alibi = true;
-    CHECK(nsa_refusal(one) == "operation nsa has no alibi: a compressed key has several distances");
+    CHECK(nsa_refusal(one) ==
+          "operation nsa does not support alibi: a compressed key has several distances");
     one.spec.alibi = false;
     one.spec.score = Score::cosine;
-    CHECK(contains(nsa_refusal(one), "operation nsa has no score cosine"));
+    CHECK(contains(nsa_refusal(one), "operation nsa does not support score cosine"));
     one.spec.score = Score::dot;
     one.spec.dropout = 0.5;
-    CHECK(contains(nsa_refusal(one), "operation nsa has no dropout"));
+    CHECK(contains(nsa_refusal(one), "operation nsa does not support dropout"));
     one.spec.dropout = 0.0;
     one.operation.selected = 0;
     CHECK(nsa_refusal(one) == "selected_blocks is 0: it must be at least 1");

@@ -119,17 +119,18 @@ TEST_CASE("an option that an operation has no meaning for is refused by name") {
     causal.mask.causal = CausalAlign::top_left;
     warm.temperature = 2.0;
     CHECK(refusal(Operation::linear, softcap) ==
-          "operation linear has no softcap: it bounds a logit of each pair");
+          "operation linear does not support softcap: it bounds a logit of each pair");
     CHECK(refusal(Operation::latents, window) ==
-          "operation latents has no window: each query would need its own sum");
+          "operation latents does not support window: each query would need its own sum");
     CHECK(refusal(Operation::state_space, dropout) ==
-          "operation state-space has no dropout: it drops weights of pairs; expected 0 or training "
+          "operation state-space does not support dropout: it drops weights of pairs; expected 0 "
+          "or training "
           "off");
     CHECK(refusal(Operation::latents, causal) ==
-          "operation latents has no causal: a latent reads all tokens, and would hand later ones "
-          "to earlier ones");
+          "operation latents does not support causal: a latent reads all tokens, and would pass "
+          "later ones to earlier ones");
     CHECK(refusal(Operation::linear, warm) ==
-          "operation linear has no temperature: there is no softmax; expected 1");
+          "operation linear does not support temperature: there is no softmax; expected 1");
     CHECK(refusal(Operation::latents, warm) == "");
     CHECK(refusal(Operation::state_space, {}, 3, 4) ==
           "operation state-space reads one sequence: expected no X_kv and Tq = Tk, not Tq = 3, Tk "

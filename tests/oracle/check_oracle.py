@@ -37,7 +37,7 @@ INPUTS = ("Q", "K", "V", "dO", "mask", "options", "W_score", "W_score_q", "W_sco
 # Options that make another kind than dot products under a mask.
 KINDS = ("score", "qk_norm", "log_temperature", "rope", "softcap", "alibi", "sinks")
 # What only some backends compute: these words stand in the sentence of a refusal.
-MAY_REFUSE = {"gl": "its shaders have no", "fused": "is no dot product"}
+MAY_REFUSE = {"gl": "its shaders have no", "fused": "is not a dot product"}
 
 
 def heads_repeated(keys, heads):

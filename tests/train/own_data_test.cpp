@@ -80,17 +80,17 @@ TEST_CASE("own data: errors name line and word, and what is expected") {
           "line 2: it has 1 word after | for 2 “it”; expected a noun for each");
     CHECK(
         fault_of("x it | x\nit saw x") ==
-        "line 2: “it saw x” is of another kind than line 1; expected a sentence with “it”, then | "
+        "line 2: “it saw x” has another format than line 1; expected a sentence with “it”, then | "
         "and a noun for each “it”");
     CHECK(
         fault_of("a = b\nc d") ==
-        "line 2: “c d” is of another kind than line 1; expected two texts with one = between them");
+        "line 2: “c d” has another format than line 1; expected two texts with one = between them");
     CHECK(fault_of("a = b = c\nc = d") == "line 1: it has more than one =; expected one");
     CHECK(fault_of("a = b\n = d") ==
           "line 2: one side of = is empty; expected two texts with one = between them");
     CHECK(fault_of("a b\nword") == "line 2: it has one word; expected two or more");
     CHECK(fault_of("a b\nc and/or d") ==
-          "line 2: the word 'and/or' has a sign of the format; expected no / { } | =");
+          "line 2: the word 'and/or' has a character of the format; expected none of / { } | =");
     CHECK(fault_of("a [?]\nc d") ==
           "line 1: the word [?] stands for unknown words; expected another");
     std::string many;
@@ -139,9 +139,9 @@ TEST_CASE("own data: the model answers each kind of sentence, and names words th
         must(own_answer(pronouns, *moment, "the zebra sang and it was zebra"));
     CHECK(unknown.unknown == std::vector<std::string>{"zebra", "sang", "and"});
     CHECK(sentence_in(own_answer(pronouns, *moment, "the dog sleeps")) ==
-          "the sentence has no “it”; expected one at least, as in the lines");
+          "the sentence has no “it”; expected at least one, as in the lines");
     CHECK(sentence_in(own_answer(pronouns, *moment, "")) ==
-          "the sentence has no words; expected one at least");
+          "the sentence has no words; expected at least one");
 
     const Spec pairs =
         must(own_spec("the cat = le chat\nthe house = la maison\na cat = un chat\n"

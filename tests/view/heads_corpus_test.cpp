@@ -126,7 +126,7 @@ TEST_CASE("without its model the table is there, and which model is missing is s
     Document document;
     document.origin = FileOrigin{path};
     document.title = "c.jsonl";
-    document.no_attention = "the model fake is not here";
+    document.no_attention = "the model fake was not found";
     document.inputs = std::make_shared<const Inputs>();
     document.layers = {document.inputs};
     AppState state = saved_state(document, {});

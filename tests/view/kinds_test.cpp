@@ -181,7 +181,7 @@ TEST_CASE("low rank: its weights may be negative, its FLOPs and memory stand in 
     CHECK(build_kinds_view(state).b.text == "low rank, 2 rows · no mask");
     CHECK(has(build_kinds_view(state).note, "of seed 1, not trained"));
     CHECK(has(kinds_sentence(after(state, {b_is("mask", "causal")})),
-              "operation linformer has no causal"));
+              "operation linformer does not support causal"));
 }
 
 TEST_CASE("Shift+M measures both sides: of these settings alone, in no session and no picture") {
@@ -212,8 +212,9 @@ TEST_CASE("Shift+M measures both sides: of these settings alone, in no session a
 
 TEST_CASE("what an operation has no meaning for is refused in words, and left out if not set") {
     AppState state = kinds_state({ChooseKinds{"linear"}, b_is("score", "cosine")});
-    CHECK(kinds_sentence(state) ==
-          "B cannot be computed here: operation linear has no score cosine: expected dot.");
+    CHECK(
+        kinds_sentence(state) ==
+        "B cannot be computed here: operation linear does not support score cosine: expected dot.");
     const KindsView view = build_kinds_view(state);
     CHECK_FALSE(view.difference);
     CHECK(has(view.b.fault, "score cosine"));

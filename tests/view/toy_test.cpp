@@ -244,5 +244,5 @@ TEST_CASE("two sentences are a batch, the shorter one padded, each with its own 
           std::pair("|| a", "|| separates two sentences, but there is no sentence before it.")})
         CHECK(after(one, {SetSentence{typed}}).message.text == text);
     CHECK(after(preset_state("cross-attention"), {SetSentence{"a || b"}}).message.text ==
-          "A sentence that reads another one cannot be a batch: leave out ||.");
+          "A sentence with cross-attention to another one cannot be a batch: leave out ||.");
 }

@@ -289,9 +289,9 @@ class Page:
         self.page_of("translate", "--workspace", "heads")
         document = self.folder / "page.html"
         first, held = "it looks at animal 99 %", "L1 H3 joins 7 of 8 target words"
-        for page, fragment, why, opened in ((PAGE, "#%", "“%” is none of its letters", first),
-                                            (PAGE, "#abc", "a letter was changed or left out", first),
-                                            (document, "#abc", "a letter was changed or left out", held)):
+        for page, fragment, why, opened in ((PAGE, "#%", "“%” is not one of its characters", first),
+                                            (PAGE, "#abc", "a character was changed or left out", first),
+                                            (document, "#abc", "a character was changed or left out", held)):
             self.browser.open("about:blank")
             self.browser.open(page.as_uri() + fragment)
             self.shows(why)

@@ -83,7 +83,7 @@ class ProtoMessage {
 
   private:
     [[noreturn]] void damaged(std::string_view why) const {
-        throw bad_input(fmt::format("{} is damaged or no ONNX model: {}", what_, why));
+        throw bad_input(fmt::format("{} is damaged or not an ONNX model: {}", what_, why));
     }
     std::string_view take(std::uint64_t count) {
         if (count > rest_.size()) damaged("it is cut off");

@@ -179,10 +179,9 @@ Result<std::string_view> find_header(std::string_view bytes, const std::string& 
         length = length << 8 | static_cast<unsigned char>(bytes[i]);
     const std::uint64_t rest = bytes.size() - kLengthBytes;
     if (length > rest)
-        return bad_input(
-            fmt::format("{} claims a header of {}, but {} follow: it is cut off "
-                        "or no .safetensors file",
-                        file, counted(length, "byte"), rest));
+        return bad_input(fmt::format(
+            "{} claims a header of {}, but {} follow: it is cut off or not a .safetensors file",
+            file, counted(length, "byte"), rest));
     if (length > kMaxSafetensorsHeader)
         return bad_input(fmt::format("{} has a header of {}; at most {} MiB are read", file,
                                      counted(length, "byte"), kMaxSafetensorsHeader >> 20));
