@@ -100,7 +100,7 @@ def show(q: Any, k: Any = None, v: Any = None, *, layer: Optional[int] = None, h
     if _window is None or new or not _window.takes(source):
         _window = _figure.Window(source, _figure.places_of(shown.tokens, **places))
     elif any(value is not None for value in places.values()):
-        raise ValueError(f"the window is open and keeps its place: {', '.join(places)} are for a new one; say new=True")
+        raise ValueError(f"the window is open and keeps its selection: {', '.join(places)} apply only to a new window; pass new=True")
     else:
         _window.update(source)
     shown.window = _window.process
@@ -118,7 +118,7 @@ def _source(q: Any, k: Any = None, v: Any = None, **options: Any) -> _figure.Con
         with numpy.load(q, allow_pickle=False) as file:
             return dict(file)
     if v is not None or not (k is None or isinstance(k, str)):
-        raise ValueError(f"'{os.fspath(q)}' is the name of a model; expected its text alone with it: show('stories', 'Anna and Tom')")
+        raise ValueError(f"'{os.fspath(q)}' is the name of a model; expected only a text after it: show('stories', 'Anna and Tom')")
     return _figure.TrainedModel(os.fspath(q), k, **options)
 
 

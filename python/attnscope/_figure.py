@@ -96,7 +96,7 @@ def place_of(query: Union[str, int], tokens: Optional[Sequence[str]]) -> int:
         return int(query)
     places = [n for n, token in enumerate(tokens or ()) if token == query]
     if len(places) != 1:
-        among = f"stands at {', '.join(map(str, places))}: say which" if places else f"is none of the tokens: {', '.join(tokens or ())}"
+        among = f"is at positions {', '.join(map(str, places))}: pass one of them" if places else f"is not one of the tokens: {', '.join(tokens or ())}"
         raise ValueError(f"'{query}' {among}")
     return places[0]
 
@@ -206,7 +206,7 @@ class Figure:
 
 
 class Window:
-    """A running window, and the file that it follows; one with a model follows none."""
+    """A running window, and the file that it follows; a window with a model follows no file."""
 
     def __init__(self, source: Contents, places: Sequence[str]) -> None:
         self.folder: Optional[str] = None

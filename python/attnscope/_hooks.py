@@ -150,7 +150,7 @@ def weights_of(q, k, options, mask):
 
 
 def difference(call, q, k, v, options, mask):
-    """The largest from the model's own weights and context, and which it is; None: the model gave neither."""
+    """The largest difference from the model's own weights or context, and which of the two; None: the model gave neither."""
     weights = weights_of(q, k, options, mask)
     found = None
     if call.weights is not None and call.weights.shape == weights.shape:
@@ -171,7 +171,7 @@ def checked(call, model, heads, kv_heads, options, mask):
     """Q, K and V of one call, as they make the model's own weights. ValueError names the module."""
     heads = heads or said(call, HEADS, model)
     if not heads:
-        raise ValueError(f"{call.name} does not say how many heads it has; say heads=H")
+        raise ValueError(f"{call.name} does not state its number of heads; pass heads=H")
     if "Q" in call.parts and "K" in call.parts:
         kv_heads = kv_heads or max(1, heads * call.parts["K"].shape[-1] // call.parts["Q"].shape[-1])
     kv_heads = kv_heads or said(call, KV_HEADS, model) or heads
@@ -184,9 +184,9 @@ def checked(call, model, heads, kv_heads, options, mask):
             return q, k, v
         best = found if best is None or not found[0] >= best[0] else best
     if best is None:
-        raise ValueError(f"{call.name}: what its projections gave is no {heads} heads of queries and {kv_heads} of keys")
+        raise ValueError(f"{call.name}: the output of its projections is not {heads} heads of queries and {kv_heads} of keys")
     raise ValueError(f"{call.name}: the {best[1]} of what would be saved differ from the model's own by {best[0]:.2g}, "
-                     f"more than {call.tolerance:g}: say what the call has besides (causal, scale, alibi, rope, window, mask)")
+                     f"more than {call.tolerance:g}: pass the missing options of the call (causal, scale, alibi, rope, window, mask)")
 
 
 def is_weights(values, call):
@@ -365,6 +365,6 @@ def recorded_arrays(model, inputs, *, heads=None, kv_heads=None, tokens=None, to
         found.update({f"l{number}.{role}": numpy.ascontiguousarray(part) for role, part in zip("QKV", own)})
     if any(each is not None for each in masks):
         if any(each is None or not numpy.array_equal(each, masks[0]) for each in masks):
-            raise ValueError(f"{calls[0].name} and others have different masks, and a file has one: save them apart")
+            raise ValueError(f"{calls[0].name} and others have different masks, but a file has only one: save them separately")
         found["mask"] = masks[0]
     return found

@@ -55,7 +55,7 @@ def program() -> str:
     if named:
         found = shutil.which(named)
         if not found:
-            raise FileNotFoundError(f"ATTNSCOPE is {named}, which is no program. {HOW}")
+            raise FileNotFoundError(f"ATTNSCOPE is {named}, which is not a program. {HOW}")
         return found
     found = _packed() or shutil.which("attnscope")
     for folder in _source_folders():

@@ -105,7 +105,7 @@ def _added(site: "_Site", score_mod: Any, q: Any, k: Any) -> Optional[NDArray[An
             made = _of_pairs(lambda _b, _h, i, j: score_mod(given, _b + b, _h + h, i, j) + 0 * (i + j), 1, 1, q, k)
             of_score.append(made[0, 0].astype(numpy.float64) - score)
         if not all(numpy.allclose(each, of_score[0], rtol=1e-5, atol=1e-5) for each in of_score[1:]):
-            raise ValueError(f"{site}: its score_mod does more than to add a number to a score, such as a soft cap; expected one that adds. Call "
+            raise ValueError(f"{site}: its score_mod does more than add a number to a score, such as a soft cap; expected one that adds. Call "
                              "attnscope.save(path, q, k, v, softcap=30.0) with the operands")
         found.append(of_score[0].astype(numpy.float32))
     made = numpy.stack(found).reshape(*q.shape[:2], q.shape[2], k.shape[2])

@@ -362,7 +362,7 @@ def _bias_of(score_mod: Callable[..., Any], size: Size) -> NDArray[Any]:
     with numpy.errstate(invalid="ignore"):
         alike = all(numpy.allclose(each, of[0], rtol=1e-6, atol=1e-6) for each in of[1:])
     if not alike:
-        raise ValueError("score_mod does more than to add a number to a score; expected options in its place, such as softcap=30.0")
+        raise ValueError("score_mod does more than add a number to a score; expected options in its place, such as softcap=30.0")
     return of[0].astype(numpy.float32)
 
 

@@ -217,13 +217,13 @@ class Hooks(Case):
     def test_a_module_that_is_causal_needs_no_option(self):
         torch.manual_seed(1)
         model = Qwen3Attention()
-        self.assertIn("say what the call has besides (causal", self.refusal(model, torch.randn(1, 5, 16)))
+        self.assertIn("pass the missing options of the call (causal", self.refusal(model, torch.randn(1, 5, 16)))
         model.is_causal = True
         self.check(self.saved(model, torch.randn(1, 5, 16)), model)
         self.assertEqual(str(numpy.load(self.folder / "a.npz")["options"]), '{"causal": true}')
         model.is_causal = False
         (self.folder / "a.npz").unlink()
-        self.assertIn("say what the call has besides (causal", self.refusal(model, torch.randn(1, 5, 16)))
+        self.assertIn("pass the missing options of the call (causal", self.refusal(model, torch.randn(1, 5, 16)))
 
     def test_the_weights_decide_what_a_module_calls_causal(self):
         class Bidirectional(Qwen3Attention):
@@ -242,8 +242,8 @@ class Hooks(Case):
         torch.manual_seed(1)
         model = torch.nn.Sequential(Qwen3Attention())
         words = self.refusal(model, torch.randn(1, 5, 16))
-        self.assertRegex(words, r"^0: the (weights|context) of what would be saved differ from the model's own by \d\.?\d*, more than 0\.0001: say what "
-                                r"the call has besides \(causal, scale, alibi, rope, window, mask\)$")
+        self.assertRegex(words, r"^0: the (weights|context) of what would be saved differ from the model's own by \d\.?\d*, more than 0\.0001: pass "
+                                r"the missing options of the call \(causal, scale, alibi, rope, window, mask\)$")
         self.assertFalse(model[0].q_proj._forward_hooks)
         self.assertFalse(hasattr(apply_rotary_pos_emb, "attnscope"))
 
@@ -257,7 +257,7 @@ class Hooks(Case):
                          "value, q_lin, k_lin, v_lin, to_q, to_k, to_v, c_attn, query_key_value, qkv, qkv_proj, q_norm, k_norm")
         model = Qwen3Attention()
         del model.num_heads
-        self.assertEqual(self.refusal(model, torch.randn(1, 5, 16)), "Qwen3Attention does not say how many heads it has; say heads=H")
+        self.assertEqual(self.refusal(model, torch.randn(1, 5, 16)), "Qwen3Attention does not state its number of heads; pass heads=H")
 
     def test_tensors_of_any_type_become_numbers(self):
         half = torch.ones(2, 3, dtype=torch.bfloat16, requires_grad=True)

@@ -285,9 +285,9 @@ class Figures(Case):
         self.assertEqual(list(numpy.asarray(row["key"])), ["the", "cat", "saw", "it", "it"])
         numpy.testing.assert_allclose(numpy.asarray(row["weight"]), self.weights[1, 2], atol=1e-6)
         numpy.testing.assert_allclose(numpy.asarray(figure.row(4, head=0)["weight"]), self.weights[0, 4], atol=1e-6)
-        with self.assertRaisesRegex(ValueError, "'it' stands at 3, 4: say which"):
+        with self.assertRaisesRegex(ValueError, "'it' is at positions 3, 4: pass one of them"):
             figure.row("it")
-        with self.assertRaisesRegex(ValueError, "'dog' is none of the tokens: the, cat"):
+        with self.assertRaisesRegex(ValueError, "'dog' is not one of the tokens: the, cat"):
             figure.row("dog")
 
     def test_a_layer_or_head_that_is_not_there_is_refused(self):
@@ -336,7 +336,7 @@ class Show(Case):
         self.assertGreater(pathlib.Path(path).stat().st_mtime_ns, before)
         numpy.testing.assert_array_equal(numpy.load(path)["Q"], q * 2)
         self.assertEqual(len(self.shown()), 1)
-        with self.assertRaisesRegex(ValueError, "the window is open and keeps its place: layer, head, row"):
+        with self.assertRaisesRegex(ValueError, "the window is open and keeps its selection: layer, head, row"):
             attnscope.show(q, k, v, head=0)
         attnscope.show(q, k, v, new=True)
         self.wait_shown(2)
@@ -364,7 +364,7 @@ class Show(Case):
         self.wait_shown(3)
         with self.assertRaisesRegex(ValueError, "causal: no option of a model by name"):
             attnscope.show("pronouns", text, causal=True)
-        with self.assertRaisesRegex(ValueError, "'pronouns' is the name of a model; expected its text alone"):
+        with self.assertRaisesRegex(ValueError, "'pronouns' is the name of a model; expected only a text after it"):
             attnscope.show("pronouns", weights)
         with self.assertRaisesRegex(ValueError, "no-such-model"):
             attnscope.show("no-such-model", text)
@@ -395,7 +395,7 @@ class Show(Case):
 class Program(Case):
     def test_where_it_is_looked_for(self):
         os.environ["ATTNSCOPE"] = "/no/such/program"
-        with self.assertRaisesRegex(FileNotFoundError, "ATTNSCOPE is /no/such/program, which is no program. Install the wheel that has the program in it, or build it with ./run"):
+        with self.assertRaisesRegex(FileNotFoundError, "ATTNSCOPE is /no/such/program, which is not a program. Install the wheel that has the program in it, or build it with ./run"):
             attnscope.program()
         del os.environ["ATTNSCOPE"]
         found = subprocess.run([sys.executable, "-c", "import attnscope; print(attnscope.program())"], capture_output=True, text=True, check=True,

@@ -264,7 +264,7 @@ class Modules(RecordCase):
         with torch.no_grad(), attnscope.record(None, out):
             flex_attention(q, k, v, score_mod=lambda score, b, h, q, k: score - slopes[h] * (q - k).abs(), enable_gqa=True, scale=0.5)
         self.check(out, 0, q, k, v, bias=-(slopes[:, None, None] * (i - j).abs()).double(), scale=0.5)
-        with self.assertRaisesRegex(ValueError, "layer 0: its score_mod does more than to add a number to a score, such as a soft cap"), torch.no_grad(), \
+        with self.assertRaisesRegex(ValueError, "layer 0: its score_mod does more than add a number to a score, such as a soft cap"), torch.no_grad(), \
                 attnscope.record(None, self.folder / "cap.npz"):
             flex_attention(q, k, v, score_mod=lambda score, b, h, q, k: 5 * torch.tanh(score / 5), enable_gqa=True)
         self.assertFalse((self.folder / "cap.npz").exists())

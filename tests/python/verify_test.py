@@ -165,7 +165,7 @@ class Verify(Case):
         self.assertTrue(self.verify(kernel, call, sizes=FEW).ok)
         found = self.verify(attention, call, sizes=FEW)
         self.assertFalse(found.ok)
-        with self.assertRaisesRegex(ValueError, "score_mod does more than to add a number"):
+        with self.assertRaisesRegex(ValueError, "score_mod does more than add a number"):
             self.verify(attention, {"score_mod": lambda score, b, h, i, j: 2.0 * numpy.tanh(score / 2.0)})
 
     def test_an_exception_or_a_shape_is_a_fault(self):
