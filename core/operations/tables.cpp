@@ -174,10 +174,10 @@ OperationInfo linear_row() {
 // ---- learned latents
 
 constexpr OperationParam kLatentsParams[] = {
-    {"latents", "latents", "L", Role::query, Axis::latent, Axis::d_k, "Learned queries; fresh ones are standard normal.",
+    {"latents", "latents", "L", Role::query, Axis::latent, Axis::d_k, "Learned queries; initially standard normal.",
      [](double noise, const ParamEntry&) { return noise; }},
     {"w_latent", "W_latent", "W", Role::key, Axis::d_v, Axis::d_k,
-     "From a latent's values to its key; a fresh one is normal with variance 1 / d_v.",
+     "From a latent's values to its key; initially normal with variance 1 / d_v.",
      per_rows},
 };
 
@@ -237,14 +237,14 @@ double fresh_delta(double noise, const ParamEntry&) {
 }
 
 constexpr OperationParam kStateSpaceParams[] = {
-    {"a_log", "A_log", "A_log", Role::weight, Axis::d_v, Axis::state, "A = −exp(A_log), how fast states decay; fresh: A = −(n + 1).",
+    {"a_log", "A_log", "A_log", Role::weight, Axis::d_v, Axis::state, "A = −exp(A_log), how fast states decay; initially A = −(n + 1).",
      [](double, const ParamEntry& at) { return std::log(static_cast<double>(at.column + 1)); }},
-    {"w_b", "W_B", "W_B", Role::key, Axis::d_v, Axis::state, "From a value to B; fresh: normal with variance 1 / d_v.", per_rows},
-    {"w_c", "W_C", "W_C", Role::query, Axis::d_v, Axis::state, "From a value to C; fresh: normal with variance 1 / d_v.", per_rows},
-    {"w_delta", "W_delta", "W_Δ", Role::weight, Axis::d_v, Axis::d_v, "From a value to Δ; fresh: normal with variance 1 / d_v.", per_rows},
-    {"b_delta", "b_delta", "b_Δ", Role::weight, Axis::one, Axis::d_v, "The bias of Δ; fresh: its softplus is log-uniform in [0.1, 1].",
+    {"w_b", "W_B", "W_B", Role::key, Axis::d_v, Axis::state, "From a value to B; initially normal with variance 1 / d_v.", per_rows},
+    {"w_c", "W_C", "W_C", Role::query, Axis::d_v, Axis::state, "From a value to C; initially normal with variance 1 / d_v.", per_rows},
+    {"w_delta", "W_delta", "W_Δ", Role::weight, Axis::d_v, Axis::d_v, "From a value to Δ; initially normal with variance 1 / d_v.", per_rows},
+    {"b_delta", "b_delta", "b_Δ", Role::weight, Axis::one, Axis::d_v, "The bias of Δ; initially its softplus is log-uniform in [0.1, 1].",
      fresh_delta},
-    {"d_skip", "D_skip", "D", Role::value, Axis::one, Axis::d_v, "How much of a token's own value is added; fresh: 1.",
+    {"d_skip", "D_skip", "D", Role::value, Axis::one, Axis::d_v, "How much of a token's own value is added; initially 1.",
      [](double, const ParamEntry&) { return 1.0; }},
 };
 
@@ -298,8 +298,8 @@ OperationInfo state_space_row() {
 // ---- low-rank attention
 
 constexpr OperationParam kLinformerParams[] = {
-    {"e", "E", "E", Role::key, Axis::latent, Axis::key, "How much of each key is in each row; a fresh one is normal with variance 1 / M.", per_rows},
-    {"f", "F", "F", Role::value, Axis::latent, Axis::key, "How much of each value is in each row; a fresh one is normal with variance 1 / M.", per_rows},
+    {"e", "E", "E", Role::key, Axis::latent, Axis::key, "How much of each key is in each row; initially normal with variance 1 / M.", per_rows},
+    {"f", "F", "F", Role::value, Axis::latent, Axis::key, "How much of each value is in each row; initially normal with variance 1 / M.", per_rows},
 };
 
 OperationInfo linformer_row() {
@@ -345,13 +345,13 @@ double fresh_log_decay(double noise, const ParamEntry&) { return -0.5 * std::log
 
 constexpr OperationParam decay_param(Axis columns) {
     return {"log_decay", "log_decay", "λ", Role::weight, Axis::query, columns,
-            "The logarithm of α, the share of the state that stays at each token; fresh: −softplus(z) / 2, z standard normal.", fresh_log_decay};
+            "The logarithm of α, the share of the state that stays at each token; initially −softplus(z) / 2, z standard normal.", fresh_log_decay};
 }
 constexpr OperationParam kBetaParam{"beta", "beta", "β", Role::weight, Axis::query, Axis::one,
-    "How much of a key's value each token replaces; fresh: the sigmoid of a standard normal number.",
+    "How much of a key's value each token replaces; initially the sigmoid of a standard normal number.",
     [](double noise, const ParamEntry&) { return 1.0 / (1.0 + std::exp(-noise)); }};
 constexpr OperationParam kRetentionParams[] = {
-    {"log_decay", "log_decay", "λ", Role::weight, Axis::one, Axis::one, "The logarithm of γ, the share of the state that stays at every token; fresh: γ = 1 − 2^(−5−h) of head h.",
+    {"log_decay", "log_decay", "λ", Role::weight, Axis::one, Axis::one, "The logarithm of γ, the share of the state that stays at every token; initially γ = 1 − 2^(−5−h) of head h.",
      [](double, const ParamEntry& at) { return std::log1p(-std::exp2(-5.0 - static_cast<double>(at.head))); }},
 };
 constexpr OperationParam kGatedLinearParams[] = {decay_param(Axis::d_k)};
@@ -371,7 +371,7 @@ OperationStage implied_row(std::string_view tex, std::string_view key, std::stri
             "The final factor of each value. Signed; rows need not sum to 1.", {}};
 }
 constexpr std::string_view kReadout = R"(\mathrm{context}_i = S_i^\top\,q_i \cdot \frac{\mathrm{scale}}{\mathrm{temperature}})";
-constexpr std::string_view kReadoutText = "Each query reads the state as it is after its own token.";
+constexpr std::string_view kReadoutText = "Each query reads the state after its own token.";
 
 /// Keys add their values.
 std::vector<OperationStage> adding_stages(std::string_view source, Axis decay, std::string_view decay_text) {
@@ -434,7 +434,7 @@ OperationInfo gated_linear_row() {
     static const std::vector<OperationStage> stages = adding_stages(kSource, Axis::d_k, "A factor for each token and each row of the state: the share that stays.");
     return {Operation::gated_linear, "gated-linear", "Gated linear attention (GLA)",
         R"(S_i = \alpha_i\,S_{i-1} + k_i\,v_i^\top\text{, }\mathrm{context}_i = S_i^\top\,q_i)",
-        "A memory whose rows each token fades by its own factors, then adds its value to. It reads only earlier tokens.",
+        "Each token fades the rows of one memory by its own factors, then adds its value. It reads only earlier tokens.",
         kSource, false, stages, kGatedLinearParams, kRecurrentWork.cost, kRecurrentWork.refuses, kRecurrentWork.forward, kRecurrentWork.backward};
 }
 OperationInfo gated_delta_row() {
@@ -457,7 +457,7 @@ OperationInfo kda_row() {
 // ---- softmax attention with a gate
 
 constexpr OperationParam kGatedParams[] = {
-    {"gate", "gate", "G", Role::weight, Axis::query, Axis::d_v, "How far each number of the context gets through, before the sigmoid; fresh ones are standard normal.",
+    {"gate", "gate", "G", Role::weight, Axis::query, Axis::d_v, "How far each number of the context gets through, before the sigmoid; initially standard normal.",
      [](double noise, const ParamEntry&) { return noise; }},
 };
 
@@ -490,9 +490,9 @@ OperationInfo gated_row() {
 // ---- differential attention
 
 constexpr OperationParam kDifferentialParams[] = {
-    {"lambda", "lambda", "λ", Role::weight, Axis::one, Axis::one, "How much of the second softmax is subtracted; fresh: 0.2, that of a first layer.",
+    {"lambda", "lambda", "λ", Role::weight, Axis::one, Axis::one, "How much of the second softmax is subtracted; initially 0.2, that of a first layer.",
      [](double, const ParamEntry&) { return 0.2; }},
-    {"norm_weight", "norm_weight", "w", Role::value, Axis::one, Axis::d_v, "The weight of the norm; fresh: 0.8, that is 1 − λ.",
+    {"norm_weight", "norm_weight", "w", Role::value, Axis::one, Axis::d_v, "The weight of the norm; initially 0.8, which is 1 − λ.",
      [](double, const ParamEntry&) { return 0.8; }},
 };
 
@@ -510,7 +510,7 @@ OperationInfo differential_row() {
     };
     static const std::vector<OperationStage> stages = stages_of(kSource, std::span(kUpToMask).first(5), {
         logits("masked_1", "M_1", "Scores of the first half", R"(M_1 = Q_1\,K_1^\top \cdot \frac{\mathrm{scale}}{\mathrm{temperature}})",
-               "The first d_k/2 columns of the queries meet those of the keys. The mask is in."),
+               "The first d_k/2 columns of the queries meet those of the keys. The mask is included."),
         weights("weights_1", "A_1", "Weights of the first half", R"(A_1 = \mathrm{softmax}(M_1))", "masked_1",
                 "Each row of the first scores becomes weights that sum to 1."),
         logits("masked_2", "M_2", "Scores of the second half", R"(M_2 = Q_2\,K_2^\top \cdot \frac{\mathrm{scale}}{\mathrm{temperature}})",
@@ -546,9 +546,9 @@ constexpr OperationParam gate_param(std::string_view key, std::string_view symbo
     return {key, key, symbol, Role::weight, Axis::query, Axis::one, text, [](double, const ParamEntry&) { return 1.0 / 3.0; }};
 }
 constexpr OperationParam kNsaParams[] = {
-    gate_param("g_cmp", "g_c", "How much each query takes of the compressed branch; a fresh one is 1/3."),
-    gate_param("g_slc", "g_s", "How much each query takes of the selected branch; a fresh one is 1/3."),
-    gate_param("g_win", "g_w", "How much each query takes of the window branch; a fresh one is 1/3."),
+    gate_param("g_cmp", "g_c", "How much each query takes of the compressed branch; initially 1/3."),
+    gate_param("g_slc", "g_s", "How much each query takes of the selected branch; initially 1/3."),
+    gate_param("g_win", "g_w", "How much each query takes of the window branch; initially 1/3."),
 };
 
 OperationInfo nsa_row() {

@@ -99,7 +99,7 @@ class Trials {
         if (tried > 0 && !outcome.tried) outcome.reason = "it makes no difference to these results";
         if (outcome.tried) outcome.reason.clear();
         if (outcome.reason.empty() && !outcome.tried)
-            outcome.reason = "with these sizes there is no other way";
+            outcome.reason = "with these sizes there is no other possibility";
         return outcome;
     }
 

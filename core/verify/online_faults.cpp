@@ -280,7 +280,7 @@ Reason base_two(const Trial& trial, const Take& take) {
               rows.attempt(lse + "m + log2 l", with_logsumexp(half)) &&
               rows.attempt(lse + "m log2 e + ln l", with_logsumexp(scaled)) &&
               rows.attempt(lse + "multiplied by ln 2", with_logsumexp(back));
-    const std::string less = "2^x in the place of e^x, without log2 e";
+    const std::string less = "2^x in place of e^x, without log2 e";
     const std::string more = "e^x of logits that were multiplied by log2 e for 2^x";
     for (const auto& each : {+natural, +shrunk, +half, +scaled, +whole, +back}) {
         on = on && rows.attempt(less, with_base(kLn2, each));

@@ -153,9 +153,9 @@ constexpr GateFault kGateFaults[] = {
     {"it multiplies without its sigmoid", [](double gate) { return gate; }},
     {"it is applied twice", [](double gate) { return sigmoid(gate) * sigmoid(gate); }},
     {"its sigmoid is taken twice", [](double gate) { return sigmoid(sigmoid(gate)); }},
-    {"it is of the wrong sign", [](double gate) { return sigmoid(-gate); }},
-    {"SiLU in the place of its sigmoid", [](double gate) { return gate * sigmoid(gate); }},
-    {"tanh in the place of its sigmoid", [](double gate) { return std::tanh(gate); }},
+    {"it has the wrong sign", [](double gate) { return sigmoid(-gate); }},
+    {"SiLU in place of its sigmoid", [](double gate) { return gate * sigmoid(gate); }},
+    {"tanh in place of its sigmoid", [](double gate) { return std::tanh(gate); }},
 };
 
 /// Another entry of the gate than its own.

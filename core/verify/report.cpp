@@ -67,7 +67,7 @@ class Comparer {
             if (!other.mentions_call || same_call(source.spec, other.spec)) continue;
             if (source.mentions_call) {
                 report_.notes.push_back(fmt::format(
-                    "{} says other options ({}) than {} ({}), which are taken", other.path,
+                    "{} gives other options ({}) than {} ({}), which are used", other.path,
                     options_text(other), source.path, options_text(source)));
                 continue;
             }
@@ -436,8 +436,8 @@ class Comparer {
             side.keys.emplace_back("logsumexp");
         }
         if (side.parts_format) side.formats.emplace("context", *side.parts_format);
-        report_.notes.push_back(
-            fmt::format("{}: context is what its splits give, merged in double", side.path));
+        report_.notes.push_back(fmt::format(
+            "{}: context comes from its splits, merged in double precision", side.path));
         return {};
     }
 
@@ -528,7 +528,7 @@ class Comparer {
     }
 
     std::string cause() const {
-        if (!subject_) return "no inputs to find the cause with";
+        if (!subject_) return "there are no inputs for finding the cause";
         if (too_large())
             return fmt::format(
                 "not diagnosed: {} pairs are more than {}; save fewer heads or queries",

@@ -117,7 +117,7 @@ bool RowTrials::attempt(const std::string& variant, const MakeRow& make) {
 Reason RowTrials::reason() const {
     if (is_nothing(results())) return "gradients do not show which rows it would change";
     if (!possible()) return "a call with dropout, with sinks or without V is not tried";
-    return taken_ ? "" : "no way of it comes near the rows that differ";
+    return taken_ ? "" : "no variant of it comes near the rows that differ";
 }
 
 MadeRow softmax_over(const Row& row, const std::vector<Entry>& entries) {

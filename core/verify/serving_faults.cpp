@@ -321,7 +321,7 @@ bool try_page_tails(Readings& readings) {
 constexpr Index kMostPageTrials = 4096;
 
 std::string page_text(Index b, Index n, Index read, Index own) {
-    return fmt::format("sequence {} reads page {} in the place of page {}, entry {} of its row", b,
+    return fmt::format("sequence {} reads page {} in place of page {}, entry {} of its row", b,
                        read, own, n);
 }
 

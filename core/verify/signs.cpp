@@ -303,7 +303,7 @@ std::vector<Sign> signs(const Results& results, const AttentionSpec& spec) {
     std::vector<Sign> made;
     const Tensor& weights = results[Stage::weights];
     for (const Fault& fault : fault_table()) {
-        Sign sign{&fault, false, false, "it takes Q and K to try it"};
+        Sign sign{&fault, false, false, "trying it needs Q and K"};
         if (weights.empty())
             sign.text = "weights are not among the results";
         else if (fault.masks != nullptr)

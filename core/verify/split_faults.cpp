@@ -270,7 +270,7 @@ class MergeTrials {
 
 Reason wrong_merge(const Trial& trial, const Take& take) {
     if (!trial.subject.serving)
-        return "nothing tells of splits: neither pages, cu_seqlens nor splits";
+        return "nothing indicates splits: there are neither pages, cu_seqlens nor splits";
     RowTrials rows(trial, take, RowTrials::Sinks::counted);
     for (const Splitting& splitting : splittings(trial.subject)) {
         MergeTrials trials(trial, rows, splitting);

@@ -116,7 +116,8 @@ Result<SplitCall> make_split_call(const Subject& subject, const SplitResults& pa
         });
         if (!inside || std::ssize(starts) != size.batch)
             return bad_input(
-                fmt::format("split_starts goes beyond the {} keys; expected {} numbers up to it",
+                fmt::format("split_starts does not fit the {} keys; expected {} numbers for each "
+                            "sequence, none beyond the keys",
                             size.tk, count + 1));
         text = fmt::format("{} splits of the keys, by split_starts", count);
     } else {

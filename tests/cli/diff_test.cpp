@@ -192,7 +192,7 @@ TEST_CASE_FIXTURE(Files, "without inputs B is compared with A, and nothing is di
     CHECK(contains(
         ran.out,
         "no weight lies right of the diagonal, as with a causal mask, but the options set none"));
-    CHECK(contains(last_line(ran.out), "no inputs to find the cause with"));
+    CHECK(contains(last_line(ran.out), "there are no inputs for finding the cause"));
 }
 
 TEST_CASE_FIXTURE(
@@ -244,8 +244,8 @@ TEST_CASE_FIXTURE(
     const std::string other = scratch.at("other.npz");
     succeeds({"trace", a, "-o", other, "--block", "3"});
     const Ran ran = ends(1, {"diff", other, b});
-    CHECK(contains(ran.err, b + " says other options (causal=top-left, window=2) than " + other +
-                                " (block=3), which are taken"));
+    CHECK(contains(ran.err, b + " gives other options (causal=top-left, window=2) than " + other +
+                                " (block=3), which are used"));
 }
 
 TEST_CASE_FIXTURE(
@@ -319,7 +319,7 @@ TEST_CASE_FIXTURE(OnDisk, "weights alone: what they can show is said, and only t
     const json signs = json::parse(dropped.out)["examined"][0]["signs"];
     for (const json& sign : signs) {
         if (sign["key"] == "document_leak") CHECK(sign["fits"] == true);
-        if (sign["key"] == "scale") CHECK(sign["reason"] == "it takes Q and K to try it");
+        if (sign["key"] == "scale") CHECK(sign["reason"] == "trying it needs Q and K");
     }
 }
 

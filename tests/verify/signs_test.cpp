@@ -71,7 +71,7 @@ TEST_CASE("columns that sum to 1 while rows do not are softmax over the wrong ax
             for (Index j = 0; j < 6; ++j) weights(0, h, i, j) = right(0, h, j, i);
     CHECK(sign(signs(results, {}), "softmax_axis").fits);
     CHECK(!sign(signs(results, {}), "scale").tested);
-    CHECK(sign(signs(results, {}), "scale").text == "it takes Q and K to try it");
+    CHECK(sign(signs(results, {}), "scale").text == "trying it needs Q and K");
 }
 
 TEST_CASE("the support of weights tells which mask was used instead") {
