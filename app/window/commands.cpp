@@ -181,6 +181,7 @@ void add_window(Commands& list, const AppState& state) {
     add_vocabulary(add, state);
     add_copies(add, state);
     add_looks(add, state);
+    add("Start: what to do first", {}, ShowStart{});
     add("Find", ctrl(Key::k), ShowPalette{!state.show_palette});
     add("Keys and commands", plain(Key::f1), ShowHelp{!state.show_help});
     add("About: version, licences, libraries and fonts", ctrl(Key::f1),

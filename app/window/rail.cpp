@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "app/common/actions.h"
 #include "app/common/state.h"
+#include "app/window/journal.h"
 #include "app/window/lecture.h"
 
 namespace attn::view {
@@ -24,6 +26,12 @@ bool is_example_due(const AppState& state) {
 void carry_out(AppState& state, const OpenExample&) {
     rail_look(state).examples.emplace_back(state.workspace);
     for (const Action& action : shown_workspace(state).example(state)) action.carry_out(state);
+}
+
+void carry_out(AppState& state, const ShowStart&) {
+    Action(SetWorkspace{"step"}).carry_out(state);
+    if (const auto offers = from_journal(R"({"action":"show_doors","on":true})"))
+        offers->carry_out(state);
 }
 
 }  // namespace attn::view

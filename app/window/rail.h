@@ -24,8 +24,12 @@ using ShowAllTools = Put<rail_look, &RailLook::all_tools, "show_all_tools", "on"
 struct OpenExample {
     static constexpr auto kJournalNames = journal_names("open_example");
 };
+/// Step, and under it the buttons of the first screen. The document stays.
+struct ShowStart {
+    static constexpr auto kJournalNames = journal_names("show_start");
+};
 
-using RailActions = ActionList<ViewActions<ShowAllTools, OpenExample>>;
+using RailActions = ActionList<ViewActions<ShowAllTools, OpenExample, ShowStart>>;
 template <ListedIn<RailActions> A>
 inline constexpr Meta kMetaOf<A> = RailActions::kMeta<A>;
 

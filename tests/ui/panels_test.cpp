@@ -213,6 +213,20 @@ TEST_CASE("the rail has sections; a newcomer sees three, and the workspaces of t
     }
 }
 
+TEST_CASE("the program's name leads to Step and its first buttons, over the same document") {
+    view::AppState state = view::initial_state();
+    view::apply(state, view::SetWorkspace{"saturation"});
+    const auto document = state.history[state.now].document;
+    NullUi ui({1600.0F, 1000.0F});
+    ui.show(
+        [&](const ui::Frame& frame, view::Actions& out) { ui::draw_window(state, frame, out); });
+    ui.frames(2);
+    for (const view::Action& action : ui.click({60.0F, 24.0F})) view::apply(state, action);
+    CHECK(state.workspace == "step");
+    CHECK(step_look(state).start_buttons);
+    CHECK(state.history[state.now].document == document);
+}
+
 TEST_CASE("a workspace that is registered stands on the rail and is drawn") {
     view::AppState state = view::initial_state();
     state.workspaces = test::workspaces_with_probe();
