@@ -37,7 +37,7 @@ inline void describe(Visitor& visit, PositionsControls& controls) {
            .high = kMostPositionBase});
     visit("heads", of.heads,
           {.text = "heads",
-           .tip = "ALiBi: slopes are powers of 2^(−8/heads).",
+           .tip = "ALiBi: slopes fall by 2^(−8/heads) from head to head, for 2, 4, 8, … heads.",
            .low = 1,
            .high = 128});
     visit("head", of.head,
