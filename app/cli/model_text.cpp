@@ -23,6 +23,7 @@ void add_model_text(CLI::App& app, ModelText& options) {
     add_value(app, "--text", options.text, "TEXT", "what the model reads");
     add_value(app, "--token-ids", options.token_ids, "N,..",
               "in place of --text: the numbers of its tokens");
+    add_value(app, "--audio", options.audio, "FILE.wav", "what a model of sounds reads, 16 kHz");
 }
 
 void add_model_text_or_image(CLI::App& app, ModelText& options) {
@@ -37,6 +38,11 @@ OpenedText open_text(const ModelText& given, std::string_view command, Streams i
                         fmt::join(view::built_in_models(), ", ")));
     ModelText options = given;
     options.folder = files::model_path(given.folder);
+    if (!given.audio.empty()) {
+        check_audio(given.audio, options.folder,
+                    given.text || !given.token_ids.empty() || !given.image.empty());
+        options.text = given.audio;
+    }
     if (std::string text = files::default_text(options.folder);
         !text.empty() && !options.text && options.token_ids.empty() && options.image.empty())
         options.text = std::move(text);
@@ -70,6 +76,17 @@ OpenedText open_text(const ModelText& given, std::string_view command, Streams i
     if (const auto note = files::vocabulary_note(*opened.model, opened.tokens); !note.empty())
         write_note(note, command, io);
     return opened;
+}
+
+void check_audio(const std::string& audio, const std::string& model, bool others) {
+    if (others)
+        throw bad_input(fmt::format(
+            "--audio '{}' is given with a text or an image; expected one of them", audio));
+    if (audio.empty()) throw bad_input("--audio is ''; expected the path of a WAV");
+    if (!reads_sounds(model))
+        throw bad_input(fmt::format(
+            "--audio is '{}'; {} reads no sound: expected --text TEXT, or --image FILE.png", audio,
+            model.empty() ? "no file" : model));
 }
 
 void check_decoder(const std::string& decoder, const std::string& model) {

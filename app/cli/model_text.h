@@ -17,6 +17,7 @@ struct ModelText {
     std::optional<std::string> text;
     std::string token_ids;
     std::string image = {};
+    std::string audio = {};
     std::string decoder;  // what its decoder has written so far, of a model of two stacks
 };
 void add_model_text(CLI::App& app, ModelText& options);

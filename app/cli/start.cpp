@@ -131,15 +131,18 @@ std::string_view model_option(const StartOptions& options) {
     if (options.text) return "--text";
     if (!options.token_ids.empty()) return "--token-ids";
     if (options.image) return "--image";
+    if (options.audio) return "--audio";
     if (!options.decoder.empty()) return "--decoder";
     if (!options.off.empty()) return "--off";
     if (!options.rows.empty()) return "--row";
     return options.patches.empty() ? "" : "--patch";
 }
 
-/// --text, --token-ids, --image, --off, --row and --patch are for a model's folder, and it reads one of the first three.
+/// --text, --token-ids, --image, --audio, --off, --row and --patch are for a model's folder, and it reads one of the first four.
 void check_text(const StartOptions& options) {
     const auto path = one_file(options);
+    if (options.audio) check_audio(*options.audio, path, options.text || options.image ||
+                                                             !options.token_ids.empty());
     if (!options.token_ids.empty() && (options.text || options.image))
         throw bad_input(fmt::format("--token-ids '{}' and {}; expected one of them",
                                     shortened(options.token_ids),
@@ -231,7 +234,7 @@ view::OpenFile opened_by(const StartOptions& options, const std::string& path) {
         path, {options.text.has_value(), options.image.has_value(), !options.decoder.empty()});
     if (of_model || !shown.empty()) open.group = of_model ? group->second : shown;
     if ((open.second_input || open.group) && !open.text && (!open.image || reads_pairs(path)))
-        open.text = std::string(files::kModelText);
+        open.text = files::text_if_none(path);
     if (const std::string reading = reading_json(options); !reading.empty() && !of_model)
         open.options = reading;
     return open;
@@ -397,6 +400,7 @@ Result<void> resolve_start(StartOptions& options, std::span<const files::NamedFi
     return caught([&] {
         check_text(options);
         if (!options.token_ids.empty()) options.text = text_of_token_ids(options.token_ids);
+        if (options.audio) options.text = options.audio;
         check_reading(options);
         check_files(options, outputs);
     });
@@ -408,6 +412,8 @@ void add_model_options(CLI::App& app, StartOptions& options) {
               "token numbers for a model, instead of --text");
     add_value(app, "--image", options.image, "FILE.png",
               "image for a model, or for CLIP beside --text; FILE is its folder");
+    add_value(app, "--audio", options.audio, "FILE.wav",
+              "16 kHz sound for a model that reads sounds; FILE is its folder");
     add_value(app, "--decoder", options.decoder, "TEXT",
               "text of a T5's decoder so far; --group encoder|decoder|cross is shown");
     add_value(app, "--off", options.off, "LAYER.HEAD,..", "heads of the model to switch off");

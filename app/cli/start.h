@@ -34,6 +34,7 @@ struct StartOptions {
     std::string sentence;
     std::optional<std::string> text;   // what a model reads
     std::optional<std::string> image;  // the same: a PNG
+    std::optional<std::string> audio;  // the same: a WAV
     std::string decoder;               // what its decoder has written so far, of a T5
     std::string token_ids;             // the numbers of its tokens instead: "15496,995"
     std::string off;                   // its heads that are switched off: "0.1,1.2"
@@ -68,6 +69,8 @@ void append_first_screen(Start& start);
 /// The text that stands for the numbers of tokens, whatever tokenizer a model has: "token-ids: 15496,995". Throws where they
 /// are no numbers.
 std::string text_of_token_ids(const std::string& ids);
+/// Throws where --audio is given to a model that reads no sounds, or beside another text or image.
+void check_audio(const std::string& audio, const std::string& model, bool others);
 /// Throws where --decoder is given to a model that has none.
 void check_decoder(const std::string& decoder, const std::string& model);
 /// Which of these a model is given to read.
@@ -77,7 +80,7 @@ struct GivenToModel {
 /// The group that is looked at where --group does not say: of T5 the decoder where --decoder is given, of CLIP the image where it
 /// alone is, match where both are; "": the first.
 std::string group_of_given(const std::string& model, GivenToModel given);
-/// --text, --token-ids, --image, --off, --row and --patch.
+/// --text, --token-ids, --image, --audio, --off, --row and --patch.
 void add_model_options(CLI::App& app, StartOptions& options);
 
 /// After parsing, before anything is read or written: there is one FILE at most, numbers are in their range,

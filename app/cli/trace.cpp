@@ -80,6 +80,7 @@ struct TraceArguments {
     std::string text;     // what the model reads
     std::string token_ids;
     std::string image;    // the file that it reads, of a model of images
+    std::string audio;    // the same, of a model of sounds
     std::string decoder;  // what its decoder has written so far
     std::string off;      // interventions in the model
     std::vector<std::string> rows, patches;
@@ -131,6 +132,8 @@ void declare(CLI::App& app, TraceArguments& text, BackendList backends) {
     add_value(
         app, "--image", text.image, "FILE.png",
         "PNG image for a model that reads images; for CLIP with --text, a || b gives two texts");
+    add_value(app, "--audio", text.audio, "FILE.wav",
+              "16 kHz sound for a model that reads sounds");
     add_value(app, "--decoder", text.decoder, "TEXT",
               "text of a T5's decoder so far, for --group decoder or cross");
     add_value(app, "--off", text.off, "LAYER.HEAD,..",
@@ -493,8 +496,8 @@ void check_model_usage(const CLI::App& app, const TraceArguments& text) {
                                     image ? "--image" : "--text"));
     if (!image && !ids && app.count("--text") == 0 && text.text.empty())
         throw bad_input(
-            "--model has no --text; expected the text it reads, or --image FILE.png of a model "
-            "that reads images");
+            "--model has no --text; expected the text it reads, --image FILE.png of a model that "
+            "reads images, or --audio FILE.wav of one that reads sounds");
     if (text.output.empty()) throw bad_input("expected an output file: -o OUT.npz");
     for (const char* flag : {"--off", "--row", "--patch"})
         if (text.stream && app.count(flag) > 0)
@@ -542,12 +545,15 @@ int trace(const CLI::App& app, const TraceArguments& text, Streams io) {
         call.model = files::model_path(text.model);
         const bool given =
             app.count("--text") + app.count("--token-ids") + app.count("--image") > 0;
-        if (!given) call.text = files::default_text(call.model);
+        if (app.count("--audio") > 0) {
+            check_audio(text.audio, call.model, given);
+            call.text = text.audio;
+        } else if (!given) call.text = files::default_text(call.model);
         trace_text(app, call, io);
         return kSuccess;
     }
     for (const char* flag :
-         {"--text", "--token-ids", "--image", "--decoder", "--off", "--row", "--patch", "--stream"})
+         {"--text", "--token-ids", "--image", "--audio", "--decoder", "--off", "--row", "--patch", "--stream"})
         if (app.count(flag) > 0)
             throw bad_input(fmt::format("{} has no --model; expected its folder", flag));
     const std::vector<TraceArguments> calls = calls_of(text);

@@ -68,7 +68,7 @@ std::vector<NpzEntry> entries_of(const Model& model, const ModelRun& run, StageS
     add_description("tokens", run.tokens);
     if (!run.tokens_kv.empty()) add_description("tokens_kv", run.tokens_kv);
     const bool image = model.config().image.has_value();
-    if (!image) entries.push_back({"token_ids", {std::ssize(ids)}, ids});
+    if (model.config().reads_text()) entries.push_back({"token_ids", {std::ssize(ids)}, ids});
     if (const Shape shape = run.read_out.shape(); !run.read_out.empty())
         entries.push_back({std::string(read_out_name(model)),
                            shape.t == 1 && read_out_name(model) == "embedding"
@@ -150,6 +150,10 @@ std::string summary(const ModelTrace& request, const Model& whole, const ModelRu
     if (const auto& image = model.config().image)
         text += fmt::format(" {}: CLS and {} × {} patches of {} × {} pixels", image_read(request),
                             image->side(), image->side(), image->patch, image->patch);
+    else if (const auto& sound = model.config().sound)
+        text += fmt::format(" {}: {} tokens of {:.6g} seconds",
+                            request.reading.text.empty() ? "silence" : request.reading.text,
+                            sound->tokens(), sound->seconds());
     else
         for (const ModelToken& token : run.tokens) text += " " + token.text;
     return text + "\n" + next_text(model, run);

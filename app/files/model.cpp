@@ -58,6 +58,7 @@ constexpr double kMaxCached = 1 << 30;  // bytes of weights of one run; see Mode
 Index tokens_read(const Model& model, const Reading& reading) {
     const Model& stack = stack_of(model, reading.group);
     if (const auto& image = stack.config().image) return image->side() * image->side() + 1;
+    if (const auto& sound = stack.config().sound) return sound->tokens();
     const auto tokens = model.tokens_of(&stack == &model ? reading.text : reading.second_input);
     return tokens ? std::ssize(*tokens) : 0;
 }
@@ -80,16 +81,16 @@ void check_retained(const Model& model, const Reading& reading) {
 
 ModelCache::RunKey key_of(const Model& model, const Reading& reading) {
     std::string files;
-    std::vector<std::string> images;
-    if (model.config().image)
-        images = {reading.text};
+    std::vector<std::string> read;
+    if (!model.config().reads_text())
+        read = {reading.text};
     else if (stack_of(model, reading.group).config().image)
-        images = parts_of(reading.second_input);
-    for (const std::string& image : images) {
-        if (image.empty()) continue;
+        read = parts_of(reading.second_input);
+    for (const std::string& file : read) {
+        if (file.empty()) continue;
         std::error_code fault;
-        const auto size = std::filesystem::file_size(image, fault);
-        const auto written = std::filesystem::last_write_time(image, fault).time_since_epoch();
+        const auto size = std::filesystem::file_size(file, fault);
+        const auto written = std::filesystem::last_write_time(file, fault).time_since_epoch();
         files += fmt::format("{} {}\n", size, written.count());
     }
     return {reading, files};
@@ -215,7 +216,7 @@ std::string note_over(const Model& model, const view::ModelOrigin& origin, const
                                    run.layers.size(), run.layers.front().spec.heads);
     if (const auto groups = groups_of(model); !groups.empty())
         note += fmt::format("; {}", origin.group.empty() ? groups.front() : origin.group);
-    if (origin.image && !origin.text.empty())
+    if ((origin.image || config.sound) && !origin.text.empty())
         note += fmt::format(", reads {}", std::filesystem::path(origin.text).filename().string());
     if (!run.note.empty()) note += fmt::format("; {}", run.note);
     if (!origin.changes.empty()) note += fmt::format("; {}", view::changes_text(origin.changes));
@@ -231,6 +232,7 @@ view::Document document_over(const Model& whole, const view::ModelOrigin& origin
     document.title = document.name;
     document.note = note_over(whole, origin, document.name, run);
     for (const std::string_view group : groups_of(whole)) document.groups.emplace_back(group);
+    document.reads_sound = whole.config().sound.has_value();
     document.own_heads = run.layers.front().spec.heads;
     document.own_kv_heads = run.layers.front().spec.kv_heads;
     for (ModelToken& token : run.tokens) document.tokens.push_back(std::move(token.text));
@@ -257,6 +259,8 @@ view::Opened opened_over(ModelCache::Entry& entry, const view::ModelOrigin& want
     std::vector<Note> notes(of_model.begin(), of_model.end());
     if (wanted.image && wanted.text.empty())
         notes.emplace_back("drop a PNG, or open one (Ctrl+O), and the model reads it");
+    if (model.config().sound && wanted.text.empty())
+        notes.emplace_back("drop a WAV, or open one (Ctrl+O), and the model reads it");
     auto read = read_over(entry, wanted, control);
     if (auto note = vocabulary_note(model, read.run.tokens); !note.empty())
         notes.emplace_back(std::move(note));
@@ -331,6 +335,10 @@ std::string default_text(const std::string& path) {
     return config ? config->default_text : "";
 }
 
+std::string text_if_none(const std::string& path) {
+    return reads_sounds(path) ? "" : std::string(kModelText);
+}
+
 std::string vocabulary_note(const Model& model, std::span<const ModelToken> tokens) {
     const std::vector<std::string> unknown = model.outside_vocabulary(tokens);
     if (unknown.empty()) return {};
@@ -396,7 +404,8 @@ Result<view::Opened> open_model(ModelCache& cache, const std::string& path,
         const auto entry = or_throw(cache.open(path));
         const bool image = entry->model.config().image.has_value();
         const std::string& own = entry->model.config().default_text;
-        const std::string text = own.empty() ? std::string(kModelText) : own;
+        const bool sound = entry->model.config().sound.has_value();
+        const std::string text = !own.empty() || sound ? own : std::string(kModelText);
         return opened_over(*entry, {path, image ? "" : text, "", {}, image}, control);
     });
 }

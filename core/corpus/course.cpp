@@ -102,8 +102,9 @@ Result<void> measure_piece(const Model& model, const CorpusFile& file, const Tex
 
 Result<CorpusResult> begin_corpus(const Model& model, const std::string& path, Index batch) {
     const ModelConfig& config = model.config();
-    if (config.image)
-        return bad_input(fmt::format("{} reads images; expected a model that reads texts", path));
+    if (!config.reads_text())
+        return bad_input(fmt::format("{} reads {}; expected a model that reads texts", path,
+                                     config.image ? "images" : "sounds"));
     return fingerprint(path).map([&](std::string&& mark) {
         return CorpusResult({valid_utf8(path), std::move(mark), std::string(config.family->text),
                              config.layers, config.heads, batch});

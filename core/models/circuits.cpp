@@ -114,7 +114,7 @@ Matrix read_by(const Model& model, Matrix o) {
 
 /// The model gives a logit for each token that it reads.
 bool reads_tokens(const Model& model) {
-    return model.gives_logits() && !model.config().image &&
+    return model.gives_logits() && model.config().reads_text() &&
            read_out_table(model).shape().t == model.weights().embedding.shape().t;
 }
 
@@ -154,8 +154,10 @@ Tensor token_rows(const Model& model, std::span<const Index> ids) {
 
 Result<void> check_tokens(const Model& model, HeadPlace at, const std::vector<ModelToken>& tokens) {
     const WeightMatrix& embedding = model.weights().embedding;
-    if (model.config().image)
-        return bad_input("a circuit over tokens is of a model that reads texts, not images");
+    if (!model.config().reads_text())
+        return bad_input(
+            fmt::format("a circuit over tokens is of a model that reads texts, not {}",
+                        model.config().image ? "images" : "sounds"));
     if (tokens.empty()) return bad_input("the text has no token");
     for (const ModelToken& token : tokens)
         if (token.id < 0 || token.id >= embedding.shape().t)

@@ -292,8 +292,12 @@ void read_numbers(ConfigReader& reader, ModelConfig& config) {
     config.embedding_factor = family.embedding_root ? std::sqrt(static_cast<double>(config.width))
                               : family.embedding_twice ? 2.0
                                                        : 1.0;
-    if (reader.flag("scale_embedding", false))
-        config.embedding_factor = std::sqrt(static_cast<double>(config.width));
+    if (reader.flag("scale_embedding", false)) {
+        if (family.key == "whisper")  // has it, and no use of it
+            config.ignored.emplace_back("scale_embedding");
+        else
+            config.embedding_factor = std::sqrt(static_cast<double>(config.width));
+    }
     config.embedding_factor = reader.positive({"embedding_multiplier"}, config.embedding_factor);
     config.residual_factor = reader.positive({"residual_multiplier"}, 1.0);
     config.logit_factor = 1.0 / reader.positive({"logits_scaling"}, 1.0);
@@ -445,6 +449,21 @@ void read_pair(ConfigReader& reader, ModelConfig& config) {
                                     *other, config.vocabulary));
 }
 
+/// Whisper: two frames of the spectrogram become a token.
+void read_sound(ConfigReader& reader, ModelConfig& config) {
+    reader.know({"max_source_positions", "max_target_positions"});  // of one stack or the other
+    const Index mels = reader.size({"num_mel_bins"}).value_or(80);
+    if (config.family->names.sound_in.empty()) return;
+    constexpr Index kMostMels = 1024, kMostPositions = 1 << 16;  // whatever a file says
+    const Index positions = config.most_tokens.value_or(1500);
+    if (mels > kMostMels || positions > kMostPositions)
+        return reader.complain(fmt::format(
+            "has 'num_mel_bins' = {} and 'max_source_positions' = {}; expected at most {} and {}",
+            mels, positions, kMostMels, kMostPositions));
+    config.most_tokens = positions;
+    config.sound = SoundInput{mels, 2 * positions};
+}
+
 /// Which layers do not turn, and which have one MLP in place of experts.
 void read_layers(ConfigReader& reader, ModelConfig& config) {
     const ModelFamily& family = *config.family;
@@ -498,8 +517,9 @@ void read_norm_switches(ConfigReader& reader, ModelConfig& config) {
 void read_sizes(ConfigReader& reader, ModelConfig& config) {
     config.width = reader.need_size({"hidden_size", "n_embd", "dim", "d_model"});
     const bool decodes = config.family->stack == "decoder";
-    config.layers = reader.need_size({"num_hidden_layers", "n_layer", "n_layers", "num_layers",
-                                      decodes ? "decoder_layers" : "encoder_layers"});
+    // Of a pair "num_hidden_layers" is the encoder's.
+    config.layers = reader.need_size({decodes ? "decoder_layers" : "encoder_layers",
+                                      "num_hidden_layers", "n_layer", "n_layers", "num_layers"});
     if (const auto own = reader.size({"num_decoder_layers"}); own && config.family->causal)
         config.layers = *own;
     config.heads =
@@ -532,7 +552,8 @@ void read_sizes(ConfigReader& reader, ModelConfig& config) {
             config.hidden = static_cast<Index>(hidden);
     }
     config.kinds = reader.size({"type_vocab_size"});
-    config.most_tokens = reader.size({"max_position_embeddings", "n_positions"});
+    config.most_tokens = reader.size({"max_position_embeddings", "n_positions",
+                                      decodes ? "max_target_positions" : "max_source_positions"});
     config.epsilon = reader.positive({config.family->epsilon_key}, config.family->epsilon);
     if (!config.family->names.embedding_map.empty()) read_embedded_width(reader, config);
     if (config.heads > 0 && config.kv_heads > 0 && config.heads % config.kv_heads != 0)
@@ -550,6 +571,7 @@ Result<ModelConfig> config_of(ConfigReader& reader, ModelConfig config) {
     read_pair(reader, config);
     read_window(reader, config);
     read_image(reader, config);
+    read_sound(reader, config);
     read_task(reader, config);
     read_ends(reader, config);
     read_feed_forward(reader, config);
@@ -591,6 +613,26 @@ json section_of(const json& whole, const ModelFamily& family) {
 }
 
 }  // namespace
+
+Result<void> check_sound_preparation(std::string_view text, std::string_view where,
+                                     const SoundInput& sound) {
+    const auto parsed = parse_json(text, where);
+    if (!parsed) return tl::unexpected(parsed.error());
+    if (!parsed->is_object()) return bad_input(fmt::format("{} is not a JSON object", where));
+    ConfigReader reader(*parsed, where);
+    const Index seconds = sound.frames * SoundInput::kHop / SoundInput::kRate;
+    for (const auto& [key, expected] :
+         {std::pair{"feature_size", sound.mels}, std::pair{"sampling_rate", SoundInput::kRate},
+          std::pair{"hop_length", SoundInput::kHop}, std::pair{"n_fft", SoundInput::kWindow},
+          std::pair{"chunk_length", seconds}})
+        if (const auto stated = reader.whole({key}); stated && *stated != expected)
+            reader.complain(fmt::format("has '{}' = {}; expected {}", key, *stated, expected));
+    if (reader.flag("do_normalize", false))
+        reader.complain("has 'do_normalize' = true; expected false: it is not computed here");
+    if (const auto noise = reader.factor("dither", {}); noise)
+        reader.complain(fmt::format("has 'dither' = {}; expected 0: noise is not added", *noise));
+    return reader.finish();
+}
 
 bool ModelConfig::turns(Index layer) const {
     return family->positions == Positions::rope && (still.empty() || !still[layer]);

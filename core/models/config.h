@@ -39,6 +39,18 @@ struct ImageInput {
     Index side() const { return size / patch; }
 };
 
+/// How a sound becomes a model's input: sound.h has the formulas.
+struct SoundInput {
+    static constexpr Index kRate = 16000, kWindow = 400, kHop = 160;  // samples
+
+    Index mels = 80;
+    Index frames = 3000;  // of the spectrogram: what is heard takes frames · kHop samples
+
+    /// A second convolution leaves every other one.
+    Index tokens() const { return frames / 2; }
+    double seconds() const { return static_cast<double>(frames * kHop) / double{kRate}; }
+};
+
 /// How queries and keys turn.
 struct RopeRules {
     RopePairs pairs = RopePairs::half;
@@ -108,10 +120,12 @@ struct ModelConfig {
     bool alone = false;               // the folder has the first of two stacks, and no other
     bool eight_bits = false;          // weights may be bitsandbytes' int8, with scales beside them
     std::optional<ImageInput> image;  // of families that read images
+    std::optional<SoundInput> sound;  // of families that read sounds
     std::vector<std::string>
         ignored;  // keys of other families, which this one's own code does not read
     std::vector<std::string> unknown;  // keys of which nothing is known
 
+    bool reads_text() const { return !image && !sound; }
     Index columns_of_head() const { return head_width.value_or(width / std::max<Index>(heads, 1)); }
     bool has_window(Index layer) const { return window && (windowed.empty() || windowed[layer]); }
     bool has_experts(Index layer) const { return experts > 0 && (dense.empty() || !dense[layer]); }
@@ -138,6 +152,10 @@ Result<ModelConfig> read_model_config(const std::filesystem::path& file,
 /// size than config.json's, another way of resizing than bilinear and bicubic, and images that are not resized.
 Result<ImageInput> parse_image_preparation(std::string_view json, std::string_view where,
                                            ImageInput image);
+
+/// Refuses what a preprocessor_config.json says of sounds that is not computed here.
+Result<void> check_sound_preparation(std::string_view json, std::string_view where,
+                                     const SoundInput& sound);
 
 /// "GPT-2, Llama, Mistral, …".
 std::string model_family_text();

@@ -32,13 +32,13 @@ constexpr std::string_view
     kOfDino = "dinov2 dinov2_with_registers", kOfExperts = "mixtral gpt_oss qwen3_moe qwen2_moe",
     kOfQwenExperts = "qwen3_moe qwen2_moe", kOfT5 = "t5 mt5", kOfOpt = "opt", kOfFalcon = "falcon",
     kOfModernBert = "modernbert", kOfSmol = "smollm3", kOfMapped = "albert electra",
-    kOfBart = "bart marian";
+    kOfBart = "bart marian whisper", kOfWhisper = "whisper";
 
 /// Whose they are.
 constexpr struct {
     std::string_view key, families;
 } kOwnedKeys[] = {
-    {"activation_function", "gpt2 opt bart marian"},
+    {"activation_function", "gpt2 opt bart marian whisper"},
     {"layer_norm_epsilon", "gpt2 t5 mt5 falcon"},
     {"n_embd", kOfGpt2},
     {"n_head", kOfGpt2},
@@ -141,12 +141,15 @@ constexpr struct {
     {"scale_embedding", kOfBart},
     {"share_encoder_decoder_embeddings", "marian"},
     {"decoder_vocab_size", "marian"},
+    {"num_mel_bins", kOfWhisper},
+    {"max_source_positions", kOfWhisper},
+    {"max_target_positions", kOfWhisper},
     {"embedding_size", kOfMapped},
     {"num_hidden_groups", "albert"},
     {"inner_group_num", "albert"},
     {"num_register_tokens", "dinov2_with_registers"},
     {"swiglu_limit", "gpt_oss"},
-    {"is_decoder", "bert roberta xlm-roberta megatron-bert use_lite electra albert bart marian"},
+    {"is_decoder", "bert roberta xlm-roberta megatron-bert use_lite electra albert bart marian whisper"},
     {"layer_norm_eps", kOfLayerNorms},
     {"position_embedding_type", kOfTexts},
     {"type_vocab_size", kOfTexts},
@@ -163,10 +166,10 @@ constexpr struct {
     {"vision_config_dict", "clip"},
     {"d_ff", kOfT5},
     {"d_kv", kOfT5},
-    {"d_model", "t5 mt5 bart marian"},
+    {"d_model", "t5 mt5 bart marian whisper"},
     {"dense_act_fn", kOfT5},
     {"feed_forward_proj", kOfT5},
-    {"is_encoder_decoder", "t5 mt5 bart marian"},
+    {"is_encoder_decoder", "t5 mt5 bart marian whisper"},
     {"is_gated_act", kOfT5},
     {"num_decoder_layers", kOfT5},
     {"num_heads", kOfT5},
@@ -256,6 +259,18 @@ constexpr std::string_view kNoSettings[] = {
     "router_jitter_noise",
     "seq_classif_dropout",
     "tie_weights_",
+    // of Whisper: noise in training, the times of words, heads of other tasks
+    "apply_spec_augment",
+    "classifier_proj_size",
+    "forced_decoder_ids",
+    "mask_feature_length",
+    "mask_feature_min_masks",
+    "mask_feature_prob",
+    "mask_time_length",
+    "mask_time_min_masks",
+    "mask_time_prob",
+    "median_filter_width",
+    "use_weighted_layer_sum",
     // heads that are not read, how it is computed and returned
     "_attn_implementation",
     "_attn_implementation_autoset",

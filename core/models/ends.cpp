@@ -7,6 +7,7 @@
 #include "core/models/cache.h"
 #include "core/models/layers.h"
 #include "core/models/patches.h"
+#include "core/models/sound.h"
 
 namespace attn {
 namespace {
@@ -137,6 +138,20 @@ Tensor embedded_image(const Model& model, const Tensor& pixels) {
     if (weights.embedding_norm.there())
         x = normalised(x, weights.embedding_norm, model.config().family->norm,
                        model.config().epsilon);
+    return x;
+}
+
+Tensor embedded_sound(const Model& model, const Tensor& spectrogram) {
+    const ModelWeights& weights = model.weights();
+    Tensor x = through(neighbours_of(spectrogram, 1), weights.sound_in);
+    activate(x, Activation::gelu);
+    x = through(neighbours_of(x, 2), weights.sound_half);
+    activate(x, Activation::gelu);
+    std::vector<float> place(x.shape().d);
+    for (Index t = 0; t < x.shape().t; ++t) {
+        weights.positions.copy_row(t, place);
+        for (Index c = 0; c < x.shape().d; ++c) x(0, 0, t, c) += place[c];
+    }
     return x;
 }
 

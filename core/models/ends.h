@@ -19,6 +19,8 @@ struct EmbeddedParts {
 EmbeddedParts embedded_parts(const Model& model, std::span<const ModelToken> tokens);
 /// The class token and a vector of each patch, with positions.
 Tensor embedded_image(const Model& model, const Tensor& pixels);
+/// A spectrogram, mel_spectrogram(), through both convolutions, with positions: GELU after each.
+Tensor embedded_sound(const Model& model, const Tensor& spectrogram);
 
 /// Whose row becomes the vector of a text or an image (ReadOut::projected).
 Index read_row(const ModelConfig& config, std::span<const ModelToken> tokens);

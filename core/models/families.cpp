@@ -358,6 +358,27 @@ constexpr TensorNames kBartDecoder = {.prefix = "model.",
                                       .cross_v = "decoder.layers.{}.encoder_attn.v_proj",
                                       .cross_out = "decoder.layers.{}.encoder_attn.out_proj"};
 
+/// BART's with norms before, one more behind the last block, and no norm of the embedding.
+constexpr TensorNames whisper_encoder() {
+    TensorNames names = kBartEncoder;
+    names.embedding = names.embedding_norm = {};
+    names.sound_in = "encoder.conv1";
+    names.sound_half = "encoder.conv2";
+    names.final_norm = "encoder.layer_norm";
+    return names;
+}
+
+constexpr TensorNames whisper_decoder() {
+    TensorNames names = kBartDecoder;
+    names.embedding = "decoder.embed_tokens";
+    names.embedding_norm = names.logits_bias = {};
+    names.attention_norm = "decoder.layers.{}.self_attn_layer_norm";
+    names.cross_norm = "decoder.layers.{}.encoder_attn_layer_norm";
+    names.final_norm = "decoder.layer_norm";
+    names.read_out = "proj_out";
+    return names;
+}
+
 constexpr TensorNames without_embedding_norm(TensorNames names) {
     names.embedding_norm = {};
     return names;
@@ -700,6 +721,18 @@ constexpr ModelFamily bart_stack(bool marian, bool decoder) {
             .stack = decoder ? "decoder" : "encoder"};
 }
 
+constexpr ModelFamily whisper_stack(bool decoder) {
+    ModelFamily family = bart_stack(false, decoder);
+    family.key = "whisper";
+    family.text = "Whisper";
+    family.norms_after = false;
+    family.first_position = 0;
+    family.names = decoder ? whisper_decoder() : whisper_encoder();
+    family.start_id = 50257;
+    return family;
+}
+
+constexpr ModelFamily kWhisperSecond = whisper_stack(true);
 constexpr ModelFamily kBartSecond = bart_stack(false, true);
 constexpr ModelFamily kMarianSecond = bart_stack(true, true);
 
@@ -825,6 +858,7 @@ constexpr std::array kFamilies = {
     of_two(t5_stack("mt5", "mT5", true, false), &kMt5Second),
     of_two(bart_stack(false, false), &kBartSecond),
     of_two(bart_stack(true, false), &kMarianSecond),
+    of_two(whisper_stack(false), &kWhisperSecond),
     of_two(clip_tower(false), &kClipSecond),
     of_images("vit", "ViT", 1e-12, kVit),
     of_images("deit", "DeiT", 1e-12, deit()),

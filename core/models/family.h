@@ -47,6 +47,8 @@ struct TensorNames {
     // class token and the positions of images have no ".weight" at their end.
     std::string_view class_token = {}, patches = {};
     std::string_view distillation_token = {};  // DeiT's second one
+    // of sounds, in place of the embedding: two convolutions over time, of 3 frames each
+    std::string_view sound_in = {}, sound_half = {};
     std::string_view register_tokens =
         {};  // behind the class token, without positions: "register_tokens"
     std::string_view attention_norm = {}, qkv = {}, q = {}, k = {}, v = {}, q_norm = {},

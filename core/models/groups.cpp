@@ -142,6 +142,12 @@ bool reads_pairs(const std::filesystem::path& folder) {
     return std::ranges::equal(groups_in(folder), kOfTowers);
 }
 
+bool reads_sounds(const std::filesystem::path& folder) {
+    if (!is_model_folder(folder)) return false;
+    const auto config = read_model_config(folder / "config.json");
+    return config && config->sound.has_value();
+}
+
 std::vector<std::string> parts_of(std::string_view all) {
     std::vector<std::string> parts(1);
     while (!all.empty()) {

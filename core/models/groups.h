@@ -26,6 +26,9 @@ const Model& stack_of(const Model& model, std::string_view group);
 /// The folder's model reads texts and images.
 bool reads_pairs(const std::filesystem::path& folder);
 
+/// The folder's model reads a sound.
+bool reads_sounds(const std::filesystem::path& folder);
+
 /// Between several texts, or several files of images; and how one has those two bars itself.
 inline constexpr std::string_view kNextOfSeveral = "||", kOwnBars = "\\||";
 /// Without the spaces around each; "" is one that is empty.
@@ -36,7 +39,7 @@ std::string with_parts(const std::string& all,
 
 /// What such a model reads, and which of its groups is looked at; "" the first.
 struct Reading {
-    std::string text;  // or an image's file; of the first stack. Of CLIP: texts
+    std::string text;  // or the file of an image or a sound; of the first stack. Of CLIP: texts
     std::string second_input =
         {};  // what the decoder has written so far, after the token that it begins with; CLIP's images
     std::string group = {};

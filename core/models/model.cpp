@@ -18,6 +18,7 @@
 #include "core/models/interventions.h"
 #include "core/models/layers.h"
 #include "core/models/patches.h"
+#include "core/models/sound.h"
 #include "core/models/token_ids.h"
 #include "core/scores/score.h"
 #include "core/text.h"
@@ -125,6 +126,11 @@ Tensor last_rows(const Tensor& x, Index count) {
     auto last = Tensor::uninitialised({1, 1, rows, x.shape().d});
     std::ranges::copy(x.values().last(last.count()), last.values().begin());
     return last;
+}
+
+Failure reads_no_text(const ModelConfig& config) {
+    return bad_input(
+        fmt::format("this model reads {}, not a text", config.image ? "an image" : "a sound"));
 }
 
 }  // namespace
@@ -272,7 +278,7 @@ Result<Index> Model::token_named(std::string_view text) const {
 }
 
 Result<std::vector<ModelToken>> Model::tokens_of(std::string_view text) const {
-    if (config_.image) return bad_input("this model reads an image, not a text");
+    if (!config_.reads_text()) return reads_no_text(config_);
     if (text.starts_with(kTokenIds))
         if (auto numbered = numbered_tokens(text.substr(kTokenIds.size()))) {
             if (auto valid = check_tokens(*numbered); !valid) return tl::unexpected(valid.error());
@@ -314,7 +320,7 @@ std::optional<Index> Model::most_tokens() const {
 }
 
 Result<void> Model::check_tokens(std::span<const ModelToken> tokens, Index before) const {
-    if (config_.image) return bad_input("this model reads an image, not a text");
+    if (!config_.reads_text()) return reads_no_text(config_);
     if (tokens.empty()) return bad_input("the text has no token");
     const Index count = before + std::ssize(tokens);
     if (const Index most = most_tokens().value_or(count); count > most)
@@ -373,30 +379,62 @@ Result<ModelRun> Model::run_image(const Tensor& pixels, const Backend& backend, 
                       {backend, keep, control, interventions});
 }
 
-Result<ModelRun> Model::read(const std::string& text_or_image, const Backend& backend,
-                             StageSet keep, const RunControl& control,
-                             const Interventions& interventions, LogitRows logits) const {
-    if (!config_.image)
-        return tokens_of(text_or_image).and_then([&](std::vector<ModelToken> tokens) {
-            return run(std::move(tokens), backend, keep, control, interventions, logits);
-        });
+Result<ModelRun> Model::read(const std::string& text_or_file, const Backend& backend, StageSet keep,
+                             const RunControl& control, const Interventions& interventions,
+                             LogitRows logits) const {
+    const BlockOptions options{backend, keep, control, interventions, nullptr, logits};
+    if (config_.image) return read_image(text_or_file, options);
+    if (config_.sound) return read_sound(text_or_file, options);
+    return tokens_of(text_or_file).and_then([&](std::vector<ModelToken> tokens) {
+        return run(std::move(tokens), backend, keep, control, interventions, logits);
+    });
+}
+
+Result<ModelRun> Model::read_image(const std::string& file, const BlockOptions& options) const {
     const auto run_over = [&](const Tensor& pixels, std::string note) {
-        return run_image(pixels, backend, keep, control, interventions).map([&](ModelRun&& made) {
-            made.note = std::move(note);
-            return std::move(made);
-        });
+        return run_image(pixels, options.backend, options.keep, options.control,
+                         options.interventions)
+            .map([&](ModelRun&& made) {
+                made.note = std::move(note);
+                return std::move(made);
+            });
     };
     const ImageInput& input = *config_.image;
-    if (text_or_image.empty())
+    if (file.empty())
         return run_over(Tensor({1, input.channels, input.size, input.size}),
                         "no image is given: every pixel is the mean");
-    const auto read = read_png(text_or_image);
+    const auto read = read_png(file);
     if (!read) return tl::unexpected(read.error());
     const auto fitted = fitted_image(*read, input);
-    if (!fitted) return tl::unexpected(within(text_or_image, fitted.error()));
+    if (!fitted) return tl::unexpected(within(file, fitted.error()));
     auto run = run_over(pixels_of(*fitted, input),
                         read->over_white ? "pixels that are not opaque lie over white" : "");
     if (run) run->image = std::make_shared<const RgbImage>(patched_part(*fitted, input));
+    return run;
+}
+
+Result<ModelRun> Model::read_sound(const std::string& file, const BlockOptions& options) const {
+    const SoundInput& input = *config_.sound;
+    Sound sound{SoundInput::kRate, {}};
+    if (!file.empty()) {
+        std::error_code none;
+        if (!std::filesystem::exists(file, none))
+            return bad_input(fmt::format("'{}' is no file; {} reads a sound: expected a WAV",
+                                         shortened(file), config_.family->text));
+        auto read = read_wav(file);
+        if (!read) return tl::unexpected(read.error());
+        sound = *std::move(read);
+    }
+    const auto spectrogram = mel_spectrogram(sound, input);
+    if (!spectrogram) return tl::unexpected(within(file, spectrogram.error()));
+    auto run = run_blocks(sound_tokens(input), embedded_sound(*this, *spectrogram), options);
+    if (!run) return run;
+    const double heard = static_cast<double>(sound.samples.size()) / double{SoundInput::kRate};
+    if (file.empty())
+        run->note = "no sound is given: silence is read";
+    else if (heard > input.seconds())
+        run->note = fmt::format("the first {:.6g} of {:.6g} seconds are read", input.seconds(),
+                                heard);
     return run;
 }
 

@@ -127,9 +127,9 @@ class Model {
                                StageSet keep = all_stages(), const RunControl& control = {},
                                const Interventions& interventions = no_interventions()) const;
 
-    /// run() over a text, or run_image() over the PNG of that name where the model reads images; "": pixels that are all the
-    /// mean, which is 0.
-    Result<ModelRun> read(const std::string& text_or_image, const Backend& backend,
+    /// run() over a text; or over the PNG or the WAV of that name, where the model reads images or sounds; "": pixels that are
+    /// all the mean, which is 0, or silence.
+    Result<ModelRun> read(const std::string& text_or_file, const Backend& backend,
                           StageSet keep = all_stages(), const RunControl& control = {},
                           const Interventions& interventions = no_interventions(),
                           LogitRows logits = LogitRows::all) const;
@@ -146,6 +146,8 @@ class Model {
     /// What a block's attention over the encoder gives to x, which has its own attention's.
     Result<Tensor> run_cross(const Tensor& x, const BlockWeights& block, ModelRun& run,
                              const BlockOptions& options) const;
+    Result<ModelRun> read_image(const std::string& file, const BlockOptions& options) const;
+    Result<ModelRun> read_sound(const std::string& file, const BlockOptions& options) const;
     /// The numbers that are added to scores by distance, of tokens behind those of a cache.
     void add_distances(Inputs& inputs, const KvCache* cache) const;
     Result<ModelRun> run_blocks(std::vector<ModelToken> tokens, Tensor x,

@@ -79,7 +79,7 @@ void put(ModelStages& made, ModelStage stage, Tensor values) {
 
 void add_entry(const Model& model, const ModelRun& run, ModelStages& made) {
     const NormWeights& norm = model.weights().embedding_norm;
-    if (model.config().image)
+    if (!model.config().reads_text())
         return put(made, norm.there() ? S::entry_norm : S::entry, run.embedded);
     EmbeddedParts parts = embedded_parts(model, run.tokens);
     const bool alone = parts.type.empty() && parts.position.empty();

@@ -502,9 +502,9 @@ StageRule rule_of(const Model& model, ModelStage stage, Index layer) {
         case S::position:
             return StageRule::given;
         case S::entry:
-            return config.image ? StageRule::given : StageRule::sum;
+            return config.reads_text() ? StageRule::sum : StageRule::given;
         case S::entry_norm:
-            return config.image ? StageRule::given : StageRule::norm;
+            return config.reads_text() ? StageRule::norm : StageRule::given;
         case S::norm1:
         case S::norm2:
         case S::cross_norm:

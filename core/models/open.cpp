@@ -33,7 +33,8 @@ Result<std::optional<SecondStack>> second_stack_of(const std::filesystem::path& 
     auto other = read_model_config(path / "config.json", Stack::second);
     if (!other) return tl::unexpected(other.error());
     if (auto valid = read_preparation(path, *other); !valid) return tl::unexpected(valid.error());
-    const WeightMatrix* const embedding = other->image ? nullptr : &first.embedding;
+    const bool own = other->image || first.embedding.empty();
+    const WeightMatrix* const embedding = own ? nullptr : &first.embedding;
     auto weights = retained == LoadedBlocks::all ? read_model_weights(file, *other, embedding)
                                                  : read_model_ends(file, *other, embedding);
     if (!weights) return tl::unexpected(weights.error());
@@ -95,10 +96,12 @@ Result<Model> Model::open(const std::filesystem::path& path, LoadedBlocks retain
                          : tokenizer_of_gguf(values, path.string()).map([](Tokenizer&& made) {
                                return std::optional(std::move(made));
                            });
-    if (tokenizer && *tokenizer && (*tokenizer)->size() > weights->embedding.shape().t)
+    const WeightMatrix& table =
+        config.sound && *second ? (*second)->weights.embedding : weights->embedding;
+    if (tokenizer && *tokenizer && (*tokenizer)->size() > table.shape().t)
         return bad_input(fmt::format("{}: the tokenizer has {}, the embedding {}", path.string(),
                                      counted((*tokenizer)->size(), "token"),
-                                     counted(weights->embedding.shape().t, "row")));
+                                     counted(table.shape().t, "row")));
     Model model(std::move(config), *std::move(weights),
                 tokenizer ? *std::move(tokenizer) : std::nullopt);
     if (!tokenizer) model.tokenizer_fault_ = tokenizer.error().text();

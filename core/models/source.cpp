@@ -48,9 +48,10 @@ bool is_there(const std::filesystem::path& file) {
 
 Result<void> read_preparation(const std::filesystem::path& folder, ModelConfig& config) {
     const auto file = folder / "preprocessor_config.json";
-    if (!config.image || !is_there(file)) return {};
+    if ((!config.image && !config.sound) || !is_there(file)) return {};
     const auto text = read_text_file(file);
     if (!text) return tl::unexpected(text.error());
+    if (config.sound) return check_sound_preparation(*text, file.string(), *config.sound);
     auto image = parse_image_preparation(*text, file.string(), *std::move(config.image));
     if (!image) return tl::unexpected(image.error());
     config.image = *std::move(image);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
@@ -126,16 +128,18 @@ class WeightReader {
         linear.bias = *std::move(bias);
         return linear;
     }
-    /// torch's [out, channels, patch, patch] as a matrix [channels · patch · patch, out].
+    /// torch's [out, channels, …] as a matrix [channels · …, out]; `kernel`: all extents but the first.
     Result<LinearWeights> convolution(std::string_view pattern, Index out,
-                                      const ImageInput& image) {
+                                      std::initializer_list<Index> kernel) {
         const std::string name = full_name(pattern, 0, ".weight");
         auto array = numbers(name);
         if (!array) return tl::unexpected(array.error());
-        const std::vector<Index> expected{out, image.channels, image.patch, image.patch};
+        std::vector<Index> expected{out};
+        expected.insert(expected.end(), kernel);
         if (array->extents != expected)
             return misfit(name, array->extents, to_string(std::span<const Index>(expected)));
-        const auto stored = tensor(*array, {1, 1, out, image.channels * image.patch * image.patch});
+        const Index in = std::accumulate(kernel.begin(), kernel.end(), Index{1}, std::multiplies{});
+        const auto stored = tensor(*array, {1, 1, out, in});
         if (!stored) return tl::unexpected(stored.error());
         LinearWeights linear;
         linear.weight = turned_floats(*stored);

@@ -383,7 +383,9 @@ void read_patches(WeightReader& reader, const ModelConfig& config, ModelWeights&
                    weights.register_tokens);
     steps.take(reader.own_matrix(reader.full_name(names.positions, 0, ""), places, config.width),
                weights.positions);
-    steps.take(reader.convolution(names.patches, config.width, image), weights.patches);
+    steps.take(reader.convolution(names.patches, config.width,
+                                  {image.channels, image.patch, image.patch}),
+               weights.patches);
 }
 
 /// What stands before the blocks. `embedding`: of the other stack; null: it is read.
@@ -395,6 +397,12 @@ void read_entry(WeightReader& reader, const ArrayFile& file, const ModelConfig& 
         steps.take(reader.own_matrix(reader.full_name(pattern, 0, ".weight"), rows, columns), into);
     };
     if (config.image) read_patches(reader, config, weights, steps);
+    if (config.sound) {
+        steps.take(reader.convolution(names.sound_in, config.width, {config.sound->mels, 3}),
+                   weights.sound_in);
+        steps.take(reader.convolution(names.sound_half, config.width, {config.width, 3}),
+                   weights.sound_half);
+    }
     if (embedding != nullptr)
         weights.embedding = *embedding;
     else if (!names.embedding.empty())

@@ -50,11 +50,12 @@ struct BlockWeights {
 };
 
 struct ModelWeights {
-    WeightMatrix embedding;     // [1, 1, vocabulary, width]; empty: the model reads images
+    WeightMatrix embedding;  // [1, 1, vocabulary, width]; empty: the model reads images or sounds
     Tensor class_token;         // of images: [1, 1, 1, width]
     Tensor distillation_token;  // DeiT's: the same, or empty
     Tensor register_tokens;     // [1, 1, registers, width], or empty
     LinearWeights patches;      // of images: [channels · patch · patch, width], see patches_of
+    LinearWeights sound_in, sound_half;  // of sounds: [3 · mels, width], [3 · width, width]
     WeightMatrix positions;     // [1, 1, positions, width], or empty
     Tensor distances;           // [1, 1, buckets, heads], or empty
     Tensor logit_scale;         // of the first of two towers: one number, or empty

@@ -42,6 +42,8 @@ CHANGES = {
     "mpnet": {**SMALL, **THREE},
     "bart": {**PAIR, "scale_embedding": True},
     "marian": {**PAIR, "pad_token_id": 44, "decoder_start_token_id": 44},
+    "whisper": {**{key: value for key, value in PAIR.items() if key != "encoder_layers"}, "encoder_layers": 2, "num_mel_bins": 8, "max_source_positions": 50,
+                "decoder_start_token_id": 3},
     "dinov2_with_registers": {**THREE, "num_register_tokens": 2},
 }
 
@@ -112,6 +114,9 @@ def golden(family):
               and "pooler" not in key}
     save(folder / "model.safetensors", arrays)
     image = "image_size" in base
+    sound = "num_mel_bins" in base
+    if sound:
+        table.write_sound(folder, 5, 0.4)
     if image:
         table.write_image(folder, 5)
         (folder / "preprocessor_config.json").write_text(json.dumps({"image_mean": [0.5] * 3, "image_std": [0.5] * 3}) + "\n")
@@ -139,6 +144,8 @@ def golden(family):
         size = model.config.image_size
         pixels = numpy.asarray(Image.open(folder / "image.png").resize((size, size), Image.BILINEAR), dtype=numpy.float64)
         found = {"pixels": torch.tensor((pixels / 255 - 0.5) / 0.5).permute(2, 0, 1), **found}
+    elif sound:
+        found = {"features": table.features(model.config, folder / "sound.wav")[0], **found}
     else:
         found = {"ids": torch.tensor(IDS), **found}
     save(folder / "expected.safetensors", found)

@@ -10,6 +10,7 @@
 #include "core/models/generate.h"
 #include "core/models/groups.h"
 #include "core/models/patches.h"
+#include "core/models/sound.h"
 #include "tests/models/error.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
@@ -43,9 +44,19 @@ std::vector<std::string> golden_models() {
     return names;
 }
 
-/// Of the ids that PyTorch was given, or of the image that it was given the pixels of.
+/// Of the ids that PyTorch was given, or of the image or sound that it was given the pixels or the spectrogram of.
 Result<ModelRun> run_golden(const Model& model, const ArrayFile& expected, const Backend& backend,
                             StageSet keep) {
+    if (const auto& input = model.config().sound) {
+        const auto file = test::golden_model(model.config().family->key) / "sound.wav";
+        const Tensor spectrogram = must(mel_spectrogram(must(read_wav(file)), *input));
+        const std::vector<double> features = numbers(expected, "features");  // [mels, frames]
+        for (Index frame = 0; frame < input->frames; ++frame)
+            for (Index mel = 0; mel < input->mels; ++mel)
+                CHECK(spectrogram(0, 0, frame, mel) ==
+                      doctest::Approx(features[mel * input->frames + frame]).epsilon(1e-5));
+        return model.read(file.string(), backend, keep);
+    }
     if (!model.config().image) return model.run(tokens_of(numbers(expected, "ids")), backend, keep);
     const auto image = must(read_png(test::golden_model(model.config().family->key) / "image.png"));
     const Tensor pixels =
@@ -133,12 +144,14 @@ TEST_CASE("every layer of a model equals PyTorch's") {
 }
 
 TEST_CASE("a decoder's own attention, that over the encoder, and its logits equal PyTorch's") {
-    for (const char* name : {"t5", "t5~gated", "mt5", "bart", "marian"}) {
+    for (const char* name : {"t5", "t5~gated", "mt5", "bart", "marian", "whisper"}) {
         CAPTURE(name);
         const auto model = must(Model::open(test::golden_model(name)));
         const auto expected = must(open_arrays(test::golden_model(name) / "expected.safetensors"));
         const auto written = numbers(*expected, "written");
-        const std::string text = as_text(numbers(*expected, "ids"));
+        const std::string text = model.config().sound
+                                     ? (test::golden_model(name) / "sound.wav").string()
+                                     : as_text(numbers(*expected, "ids"));
         for (const char* backend_name : {"reference", "staged"}) {
             const Backend& backend = *find_backend(backend_name);
             const StageSet keep = retained_by(backend);

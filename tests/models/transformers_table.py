@@ -163,6 +163,13 @@ FAMILIES = {
         {}, {"encoder_layers": 1}, {"decoder_layers": 1}, {"encoder_attention_heads": 1}, {"decoder_attention_heads": 6}, {"scale_embedding": False},
         {"activation_function": "swish"}, {"activation_function": "relu"}, {"encoder_ffn_dim": 13}, {"decoder_start_token_id": 1},
         {"max_position_embeddings": 11}, {"d_model": 20, "encoder_attention_heads": 2, "decoder_attention_heads": 1}, {"tie_word_embeddings": False}]),
+    "whisper": ("WhisperForConditionalGeneration", {
+        "d_model": 24, "encoder_layers": 2, "decoder_layers": 3, "encoder_attention_heads": 4, "decoder_attention_heads": 3, "encoder_ffn_dim": 36,
+        "decoder_ffn_dim": 17, "vocab_size": VOCABULARY, "num_mel_bins": 10, "max_source_positions": 50, "max_target_positions": 12,
+        "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2, "decoder_start_token_id": 3, "suppress_tokens": None, "begin_suppress_tokens": None}, [
+        {}, {"encoder_layers": 1}, {"decoder_layers": 1}, {"encoder_attention_heads": 1}, {"decoder_attention_heads": 6}, {"scale_embedding": True},
+        {"num_mel_bins": 80}, {"max_source_positions": 100}, {"activation_function": "relu"}, {"encoder_ffn_dim": 13}, {"decoder_start_token_id": 0},
+        {"max_target_positions": 5}, {"d_model": 20, "encoder_attention_heads": 2, "decoder_attention_heads": 1}]),
     "t5": ("T5ForConditionalGeneration", {"d_model": 24, "d_kv": 6, "d_ff": 36, "num_layers": 2, "num_decoder_layers": 3, "num_heads": 4, "vocab_size": VOCABULARY,
                                           "pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}, [
         {}, {"num_layers": 1}, {"num_decoder_layers": 1}, {"num_heads": 1}, {"d_kv": 10}, {"feed_forward_proj": "gated-gelu"}, {"feed_forward_proj": "gated-silu"},
@@ -242,6 +249,8 @@ def run(model, folder, generates):
         size = json.loads((folder / "config.json").read_text())["image_size"]
         pixels = numpy.asarray(Image.open(folder / "image.png").resize((size, size), Image.BILINEAR), dtype=numpy.float64)
         reads = {"pixel_values": torch.tensor((pixels / 255 - 0.5) / 0.5).permute(2, 0, 1)[None]}
+    elif (folder / "sound.wav").exists():
+        reads = {"input_features": features(model.config, folder / "sound.wav")}
     else:
         reads = {"input_ids": torch.tensor(IDS)[None]}
     pair = getattr(model.config, "is_encoder_decoder", False)
@@ -290,6 +299,30 @@ def write_image(folder, seed):
     Image.fromarray(numpy.random.default_rng(seed).integers(0, 256, (23, 23, 3), numpy.uint8)).save(folder / "image.png")
 
 
+def write_sound(folder, seed, seconds=1.3):
+    """Two tones that rise and fall, and noise; 16 bits at 16 kHz."""
+    import wave
+    t = numpy.arange(int(16000 * seconds)) / 16000
+    sound = 0.3 * numpy.sin(2 * numpy.pi * (200 + 40 * seed + 300 * t) * t) + 0.2 * numpy.sin(9000 * t) * (t < 0.7)
+    sound += numpy.random.default_rng(seed).normal(0, 0.02, t.shape)
+    with wave.open(str(folder / "sound.wav"), "wb") as file:
+        file.setnchannels(1), file.setsampwidth(2), file.setframerate(16000)
+        file.writeframes((sound * 32767).astype("<i2").tobytes())
+
+
+def features(config, path):
+    """By Whisper's own feature extractor, in NumPy."""
+    import torch
+    import transformers
+    import wave
+    with wave.open(str(path)) as file:
+        samples = numpy.frombuffer(file.readframes(file.getnframes()), "<i2") / 32768
+    made = transformers.WhisperFeatureExtractor(feature_size=config.num_mel_bins, chunk_length=config.max_source_positions // 50)
+    heard = numpy.zeros(made.n_samples)
+    heard[:len(samples)] = samples[:made.n_samples]
+    return torch.tensor(numpy.asarray(made._np_extract_fbank_features(heard[None], "cpu"), dtype=numpy.float64))
+
+
 def expected(folder, cls, generates):
     try:
         with contextlib.redirect_stderr(io.StringIO()):
@@ -327,6 +360,8 @@ def make(folder, families):
             model.save_pretrained(at)
             (at / "generation_config.json").unlink(missing_ok=True)
             (at / "change.json").write_text(json.dumps(change))
+            if "num_mel_bins" in base:
+                write_sound(at, n)
             if "image_size" in base:
                 write_image(at, n)
                 (at / "preprocessor_config.json").write_text(json.dumps(
@@ -399,7 +434,7 @@ def variants(folder, families):
                 change(inside)
                 (at / "config.json").write_text(json.dumps(made))
                 (at / "change.json").write_text(json.dumps({".".join(path): what}))
-                for file in ("model.safetensors", "image.png", "preprocessor_config.json"):
+                for file in ("model.safetensors", "image.png", "sound.wav", "preprocessor_config.json"):
                     if (source / file).exists():
                         os.link(source / file, at / file)
                 expected(at, cls, False)
@@ -422,8 +457,8 @@ def compared(folder, attnscope, generates):
         theirs = dict(file)
     with tempfile.TemporaryDirectory() as scratch:
         out = pathlib.Path(scratch) / "out.npz"
-        image = folder / "image.png"
-        reads = ["--image", image] if image.exists() else ["--token-ids", ",".join(map(str, IDS))]
+        image, sound = folder / "image.png", folder / "sound.wav"
+        reads = ["--image", image] if image.exists() else ["--audio", sound] if sound.exists() else ["--token-ids", ",".join(map(str, IDS))]
         ours = {}
         for group, kind in (("encoder", "l"), ("decoder", "d"), ("cross", "c")) if any(key[0] == "d" and "." in key for key in theirs) else ((None, "l"),):
             of_group = ["--group", group, "--decoder", " ".join(map(str, WRITTEN))] if group else []

@@ -180,6 +180,10 @@ void carry_out(AppState& state, const OpenFile& action) {
         state.prompt.reset();
         return carry_out(state, ReadImage{action.path});
     }
+    if (state.document().reads_sound && (ending == ".wav" || ending == ".WAV")) {
+        state.prompt.reset();
+        return carry_out(state, TypeText{action.path});
+    }
     OpenRequest request{action.path, ++state.opened, action.options.value_or("")};
     if (auto model = model_text_of(action)) request.what = *std::move(model);
     state.opening = std::make_shared<const OpenRequest>(std::move(request));

@@ -135,6 +135,7 @@ struct Document {
     Index own_heads = 0, own_kv_heads = 0;       // of each layer of a model; 0: it is none
     std::shared_ptr<const InterventionEffects> effects;  // null: nothing is changed
     std::shared_ptr<const RgbImage> image;  // that a model read: what its patches cover; null: none
+    bool reads_sound = false;               // its model reads a WAV in place of a text
 };
 
 bool is_toy(const Document& document);

@@ -589,9 +589,11 @@ std::string input_headline(const ModelRead& read) {
     using S = ModelStage;
     const ModelStages& stages = read.stages;
     const bool normal = !read.model->config().family->norms_after && stages.has(S::norm1);
-    std::string source = read.model->config().image ? "patch embedding + position"
-                         : stages.has(S::position)  ? "token embedding + position"
-                                                    : "token embedding";
+    const ModelConfig& config = read.model->config();
+    std::string source = config.image              ? "patch embedding + position"
+                         : config.sound            ? "convolved spectrogram + position"
+                         : stages.has(S::position) ? "token embedding + position"
+                                                   : "token embedding";
     if (stages.has(S::entry_norm)) source += ", normalised";
     if (stages.layer > 0) source += fmt::format(", through {}", layers_text(0, stages.layer - 1));
     return fmt::format("X, the input of attention in layer {}: {}{}.", stages.layer,
@@ -601,7 +603,7 @@ std::string input_headline(const ModelRead& read) {
 std::string input_muted(const AppState& state, const ModelRead& read) {
     const Index row = model_token(state);
     const std::string token = model_token_text(state, row);
-    if (read.model->config().image)
+    if (!read.model->config().reads_text())
         return fmt::format("The vector of {} has {} numbers. Click a matrix to see them.", token,
                            read.model->config().width);
     return fmt::format(
