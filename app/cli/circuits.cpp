@@ -18,7 +18,7 @@
 #include "core/models/circuits.h"
 #include "core/models/family.h"
 #include "core/models/path_patching.h"
-#include "core/models/sweep.h"
+#include "core/models/sweep_logits.h"
 #include "core/stopwatch.h"
 
 namespace attn::cli {
@@ -56,8 +56,8 @@ constexpr std::string_view kCircuitsFooter =
     "embedding; ov, what\n"
     "  attending to a token adds to the logit of each; with --nearest, to those of the vocabulary "
     "that are largest\n"
-    "Arrays of OUT.npz: sweep_change, sweep_kl, sweep_difference, sweep_tokens, sweep_alignment; "
-    "or qk, ov, qk_tokens,\n"
+    "Arrays of OUT.npz: sweep_change, sweep_kl, sweep_difference, sweep_tokens, sweep_alignment, "
+    "with --keep-logits sweep_logits, sweep_logits_before; or qk, ov, qk_tokens,\n"
     "  ov_tokens, qk_values, ov_values, copying, composition_q, composition_k, composition_v;\n"
     "  or edge_change [edges, 4], edge_sender, edge_reader; and tokens\n\n"
     "Examples:\n"
@@ -78,7 +78,7 @@ struct CircuitsOptions {
     std::vector<std::string> logits;
     std::string layer, head, nearest;
     std::string backend = "auto", output;
-    bool each_position = false, edges = false, json = false;
+    bool each_position = false, edges = false, keep_logits = false, json = false;
 
     bool has_head() const { return !layer.empty() || !head.empty(); }
     bool is_of_head() const { return has_head() && !edges; }
@@ -112,6 +112,8 @@ void declare_circuits(CLI::App& app, CircuitsOptions& options) {
     add_number(app, "--nearest", options.nearest, "N", files::whole_numbers(1, kMostNearest),
                "for one head: each token of the text with its N nearest of the vocabulary");
     add_value(app, "--backend", options.backend, "NAME", "backend, by its name");
+    app.add_flag("--keep-logits", options.keep_logits,
+                 "of a sweep: write the logits after each change to OUT.npz");
     app.add_flag("--json", options.json, "JSON on standard output");
     add_value(app, "-o,--output", options.output, "OUT.npz",
               "the file to write; - for standard output");
@@ -258,7 +260,8 @@ ordered_json sweep_json(const Model& model, const HeadSweep& sweep) {
     return json;
 }
 
-Report report_of(const Model& model, const HeadSweep& sweep) {
+Report report_of(const Model& model, const SweptLogits& swept) {
+    const HeadSweep& sweep = swept.sweep;
     Report report{sweep_title(model, sweep) + sweep_picture(sweep) + most_text(sweep),
                   sweep_json(model, sweep),
                   {},
@@ -276,6 +279,11 @@ Report report_of(const Model& model, const HeadSweep& sweep) {
     add_array(report, "sweep_difference", {1}, {static_cast<float>(sweep.difference)});
     add_array(report, "sweep_tokens", {2},
               {static_cast<float>(sweep.a), static_cast<float>(sweep.b)});
+    if (const auto count = std::ssize(swept.before); count > 0) {
+        shape.push_back(count);
+        add_array(report, "sweep_logits", shape, swept.after);
+        add_array(report, "sweep_logits_before", {count}, swept.before);
+    }
     if (sweep.ablation == Ablation::patch)
         add_array(report, "sweep_alignment", {std::ssize(sweep.alignment)},
                   {sweep.alignment.begin(), sweep.alignment.end()});
@@ -301,7 +309,7 @@ std::optional<std::pair<Index, Index>> compared_tokens(const Model& model,
     return std::pair{token_named(model, options.logits[0]), token_named(model, options.logits[1])};
 }
 
-Report swept(const CircuitsOptions& options, const OpenedText& text, Streams io) {
+Report sweep_report(const CircuitsOptions& options, const OpenedText& text, Streams io) {
     const Model& model = *text.model;
     const Backend& backend = backend_of(options, io);
     const ModelRun run = run_of(text, backend, only_stage(Stage::context));
@@ -319,12 +327,16 @@ Report swept(const CircuitsOptions& options, const OpenedText& text, Streams io)
                                                 std::ssize(run.tokens), std::ssize(other.tokens)));
     }
     const Stopwatch watch;
-    const HeadSweep sweep = or_throw(sweep_heads(model, run, backend, wanted));
+    const SweptLogits swept =
+        options.keep_logits
+            ? or_throw(sweep_logits(model, run, backend, wanted))
+            : SweptLogits{or_throw(sweep_heads(model, run, backend, wanted)), {}, {}};
+    const HeadSweep& sweep = swept.sweep;
     const double ms = watch.ms();
-    Report report = report_of(model, sweep);
+    Report report = report_of(model, swept);
     report.json["ms"] = ms;
     const auto changes = std::ranges::count_if(
-        sweep.swept, [](const auto& swept) { return !std::isnan(swept.difference); });
+        sweep.swept, [](const auto& each) { return !std::isnan(each.difference); });
     report.text +=
         fmt::format("{} in {:.0f} ms, {:.3g} times the products of one run\n",
                     view::counted(changes, "change"), ms, sweep.products / sweep.products_of_run);
@@ -608,6 +620,10 @@ void check_together(const CircuitsOptions& options) {
             "--nearest or --sweep patch");
     if (!options.is_of_head() && !options.nearest.empty())
         throw bad_input("--nearest is of one head; expected --layer and --head");
+    if (options.keep_logits && (options.edges || options.is_of_head() || options.output.empty()))
+        throw bad_input(
+            "--keep-logits writes the logits after each change of a sweep; expected -o OUT.npz, "
+            "and no --edges, or --layer with --head");
     for (const auto& [flag, value] :
          {std::pair{"--from", &options.from}, std::pair{"--align", &options.align}})
         if (!value->empty() && options.sweep != "patch")
@@ -629,7 +645,7 @@ int show_circuits(CircuitsOptions& options, Streams io) {
     const OpenedText text = open_text(options.model, kCircuitsName, io);
     const Report report = options.edges          ? edges_report(options, text, io)
                           : options.is_of_head() ? head_report(options, text)
-                                                 : swept(options, text, io);
+                                                 : sweep_report(options, text, io);
     if (!options.output.empty()) write_entries(options.output, report.entries, io);
     if (options.json)
         io.out << report.json.dump(1) << '\n';

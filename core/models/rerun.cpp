@@ -121,6 +121,7 @@ std::vector<Rerun::Outcome> Rerun::outcomes(const Tensor& x, Index texts) {
         const auto changed = logits.matrix(0, 0).row(classes ? 0 : n);
         made.push_back({difference_of(changed), divergence(before, probabilities(changed))});
         Outcome& one = made.back();
+        if (keep_logits) one.logits.assign(changed.begin(), changed.end());
         if (std::abs(one.difference - difference) <= rounding) one.difference = difference;
         if (std::abs(one.kl) <= rounding * rounding) one.kl = 0.0;
     }

@@ -23,6 +23,7 @@ struct Rerun {
     double rounding = 0.0;    // the largest change of a logit by sums in another order, in float32
     std::vector<double> before = {};  // probabilities of the untouched run
     double products = 0.0;            // multiplications with weight matrices so far
+    bool keep_logits = false;         // in each Outcome
 
     const BlockWeights& block(Index layer) const { return model.weights().blocks[layer]; }
     /// The input of a layer of the untouched run: [1, 1, T, width].
@@ -43,6 +44,7 @@ struct Rerun {
             0.0;  // logit A − logit B; the untouched one where only rounding is between them
         double kl =
             0.0;  // Σ p ln(p / q) in nats, p untouched, q changed; 0 of rounding alone; NaN where one is not finite
+        std::vector<float> logits = {};  // with keep_logits
     };
     /// x: the last block's output at the answer's row, of each text.
     std::vector<Outcome> outcomes(const Tensor& x, Index texts);

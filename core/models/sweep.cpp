@@ -14,6 +14,7 @@
 #include "core/models/ends.h"
 #include "core/models/family.h"
 #include "core/models/rerun.h"
+#include "core/models/sweep_logits.h"
 #include "core/models/sweep_parts.h"
 #include "core/text.h"
 
@@ -35,6 +36,7 @@ class Sweep {
           options_(options),
           control_(control) {}
 
+    void keep_logits() { rest_.keep_logits = true; }
     Result<HeadSweep> carried_out() {
         if (auto ready = begin(); !ready) return tl::unexpected(ready.error());
         for (Index layer = 0; layer < made_.layers; ++layer)
@@ -43,6 +45,8 @@ class Sweep {
         return std::move(made_);
     }
 
+    std::vector<float> logits_before, logits_after;  // with keep_logits(): see SweptLogits
+
   private:
     const BlockWeights& block(Index layer) const { return rest_.block(layer); }
     const ModelLayer& layer_of(const ModelRun& run, Index layer) const { return run.layers[layer]; }
@@ -50,6 +54,7 @@ class Sweep {
     Result<void> begin();
     Result<void> align();
     void count_run();
+    Result<void> begin_logits();
     std::vector<Change> changes() const;
     /// What stands for a position of the text, of a patch; else the position itself.
     Index representative_of(Index position) const {
@@ -79,6 +84,7 @@ class Sweep {
     void measure(Index layer, const Tensor& x, std::span<const Change> some,
                  std::vector<SweptHead>& swept);
     void keep(Index layer, std::span<const SweptHead> swept);
+    void add_logits(std::optional<std::size_t> change);
     void tell(Index texts);
 
     Rerun rest_;
@@ -87,6 +93,7 @@ class Sweep {
     const SweepOptions& options_;
     const RunControl& control_;
     HeadSweep made_;
+    std::vector<float> measured_;     // with keep_logits(): the logits of the changes of a layer
     double work_ = 0.0, done_ = 0.0;  // in blocks
 };
 
@@ -134,6 +141,21 @@ Result<void> Sweep::begin() {
     if (by_position()) made_.positions = rest_.tokens;
     if (auto valid = align(); !valid) return valid;
     count_run();
+    return begin_logits();
+}
+
+Result<void> Sweep::begin_logits() {
+    if (!rest_.keep_logits) return {};
+    constexpr double kMost = 1 << 30;  // bytes
+    const auto answer = run_.read_out.matrix(0, 0).row(*model_.answer_row(run_));
+    const auto places = static_cast<double>(made_.layers * made_.heads * made_.positions);
+    const double bytes = places * static_cast<double>(answer.size() * sizeof(float));
+    if (bytes > kMost)
+        return bad_input(fmt::format(
+            "the logits of {:.0f} changes are {:.1f} GB; expected at most {:.1f} GB: change the "
+            "heads at all positions together, or shorten the text",
+            places, bytes / 1e9, kMost / 1e9));
+    logits_before.assign(answer.begin(), answer.end());
     return {};
 }
 
@@ -293,8 +315,21 @@ void Sweep::keep(Index layer, std::span<const SweptHead> swept) {
         for (Index t = 0; t < made_.positions; ++t) {
             const bool there =
                 next < swept.size() && swept[next].at.head == h && swept[next].position == t;
+            add_logits(there ? std::optional(next) : std::nullopt);
             made_.swept.push_back(there ? swept[next++] : SweptHead{{layer, h}, t, kNone, kNone});
         }
+    measured_.clear();
+}
+
+/// Those of a change of the layer; nullopt: NaN.
+void Sweep::add_logits(std::optional<std::size_t> change) {
+    const std::size_t count = logits_before.size();
+    if (!change) {
+        logits_after.resize(logits_after.size() + count, std::numeric_limits<float>::quiet_NaN());
+        return;
+    }
+    const auto first = measured_.begin() + static_cast<std::ptrdiff_t>(*change * count);
+    logits_after.insert(logits_after.end(), first, first + static_cast<std::ptrdiff_t>(count));
 }
 
 Tensor Sweep::with_rows(const Tensor& x, const Tensor& by, Index rows,
@@ -336,9 +371,11 @@ Sweep::Rows Sweep::changed_rows(Index layer, const Tensor& attended, const Tenso
 void Sweep::measure(Index layer, const Tensor& x, std::span<const Change> some,
                     std::vector<SweptHead>& swept) {
     const auto outcomes = rest_.outcomes(x, std::ssize(some));
-    for (std::size_t n = 0; n < some.size(); ++n)
+    for (std::size_t n = 0; n < some.size(); ++n) {
         swept.push_back(
             {{layer, some[n].head}, some[n].position, outcomes[n].difference, outcomes[n].kl});
+        measured_.insert(measured_.end(), outcomes[n].logits.begin(), outcomes[n].logits.end());
+    }
 }
 
 void Sweep::tell(Index texts) {
@@ -353,6 +390,18 @@ Result<HeadSweep> sweep_heads(const Model& model, const ModelRun& run, const Bac
     auto rest = rerun_of(model, run, backend, options.tokens);
     if (!rest) return tl::unexpected(rest.error());
     return Sweep(*std::move(rest), options, control).carried_out();
+}
+
+Result<SweptLogits> sweep_logits(const Model& model, const ModelRun& run, const Backend& backend,
+                                 const SweepOptions& options, const RunControl& control) {
+    auto rest = rerun_of(model, run, backend, options.tokens);
+    if (!rest) return tl::unexpected(rest.error());
+    Sweep sweep(*std::move(rest), options, control);
+    sweep.keep_logits();
+    auto made = sweep.carried_out();
+    if (!made) return tl::unexpected(made.error());
+    return SweptLogits{*std::move(made), std::move(sweep.logits_before),
+                       std::move(sweep.logits_after)};
 }
 
 }  // namespace attn

@@ -68,6 +68,39 @@ TEST_CASE("circuits: mean, patch, positions and other tokens") {
     CHECK_FALSE(contains(text.out, "-0.000"));
 }
 
+TEST_CASE(
+    "circuits: the logits of each change give its difference and are those of a run with the head "
+    "off") {
+    const Circuit circuit;
+    const auto logits_of = [&](const Arguments& more) {
+        const std::string target = circuit.scratch.at("sweep.npz");
+        succeeds(circuit.asked(joined({"--keep-logits", "-o", target}, more)));
+        return read_npz(target).value();
+    };
+    const Npz npz = logits_of({});
+    CHECK(extents(npz, "sweep_logits") == std::vector<Index>{3, 4, 12});
+    CHECK(extents(npz, "sweep_logits_before") == std::vector<Index>{12});
+    const auto logits = floats(npz, "sweep_logits"), before = floats(npz, "sweep_logits_before");
+    const auto tokens = floats(npz, "sweep_tokens"), change = floats(npz, "sweep_change");
+    const auto a = static_cast<std::size_t>(tokens[0]), b = static_cast<std::size_t>(tokens[1]);
+    for (std::size_t n = 0; n < change.size(); ++n)
+        CHECK(logits[12 * n + a] - logits[12 * n + b] - (before[a] - before[b]) ==
+              doctest::Approx(change[n]).epsilon(1e-5));
+    const std::string off = circuit.scratch.at("off.npz");
+    succeeds({"trace", "--model", circuit.folder, "--text", std::string(test::kCircuitText),
+              "--off", "1.1", "-o", off});
+    const auto rows = floats(read_npz(off).value(), "logits");
+    for (std::size_t n = 0; n < 12; ++n)
+        CHECK(logits[12 * (1 * 4 + 1) + n] ==
+              doctest::Approx(rows[rows.size() - 12 + n]).epsilon(1e-5));
+    const auto unpaired =
+        floats(logits_of({"--by-position", "--sweep", "patch", "--from", "ll", "--align", "0=0"}),
+               "sweep_logits");
+    CHECK(unpaired.size() == 12 * 11 * 12);
+    CHECK(std::isfinite(unpaired[0]));
+    CHECK(std::isnan(unpaired[12]));
+}
+
 TEST_CASE("circuits: a token is named alike where others stand around every text") {
     const Scratch scratch;
     test::copy_model("llama", scratch / "llama");
@@ -201,6 +234,10 @@ TEST_CASE("circuits: what cannot be is refused by its name") {
                                   {"--nearest", "3"},
                                   {"--sweep", "patch", "--from", "ab"}})
         check_refused(circuit.asked(joined({"--edges"}, more)), "--edges cuts what a part of");
+    for (const Arguments& more :
+         {Arguments{}, {"--edges", "-o", link}, {"--layer", "1", "--head", "1", "-o", link}})
+        check_refused(circuit.asked(joined({"--keep-logits"}, more)),
+                      "--keep-logits writes the logits after each change of a sweep");
     check_refused(circuit.asked({"--edges", "--head", "1"}), "name a head together");
     check_refused(circuit.asked({"--edges", "--layer", "1", "--head", "4"}), "has no head 4");
     check_refused(circuit.asked({"--json", "-o", "-"}),
