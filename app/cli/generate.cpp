@@ -180,7 +180,7 @@ class Writer {
 
     void finish(Index prompt) {
         if (options_.json)
-            out_ << json().dump(1) << '\n';
+            out_ << json().dump(1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
         else if (shown_ == 0)
             out_ << '\n';
         if (!options_.output.empty()) write_steps();
@@ -226,6 +226,9 @@ class Writer {
                 step["candidates"].push_back(candidate_json(model_, one));
             all["steps"].push_back(std::move(step));
         }
+        std::string text;
+        for (const Chosen& each : chosen_) text += model_.text_of(each.token.id);
+        all["text"] = std::move(text);
         all["cache_bytes"] = generation_.cache_bytes();
         return all;
     }

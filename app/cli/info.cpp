@@ -1,17 +1,23 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
-#include "app/cli/arguments.h"
+#include "app/cli/command.h"
 #include "app/cli/subcommands.h"
 #include "app/common/assets.h"
+#include "app/common/or_throw.h"
+#include "app/files/model.h"
 #include "attn_version.h"
 #include "core/io/arrays/array_file.h"
+#include "core/models/family.h"
 
 namespace attn::cli {
 namespace {
 
 using nlohmann::ordered_json;
+
+constexpr std::string_view kInfoName = "attnscope info";
 
 #ifdef NDEBUG
 constexpr std::string_view kBuild = "release";
@@ -73,16 +79,66 @@ std::string as_text(const ordered_json& all) {
     return text;
 }
 
+/// The sizes of a model, without the weights of its blocks in memory.
+ordered_json model_json(const std::string& path, Streams io) {
+    if (std::error_code ignored; !std::filesystem::exists(path, ignored))
+        throw bad_input(fmt::format(
+            "there is no '{}'; expected a trained model's folder, its .gguf, or one of {}", path,
+            fmt::join(view::built_in_models(), ", ")));
+    const auto model = or_throw(Model::open(path, LoadedBlocks::one));
+    for (const std::string& note : model.notes()) write_note(note, kInfoName, io);
+    const ModelConfig& config = model.config();
+    const auto number = [](Index value) {
+        return value > 0 ? ordered_json(value) : ordered_json();
+    };
+    const auto most = model.most_tokens();
+    const auto groups = groups_of(model);
+    return {{"family", config.family->key},
+            {"name", config.family->text},
+            {"layers", config.layers},
+            {"heads", config.heads},
+            {"kv_heads", number(config.kv_heads)},
+            {"width", config.width},
+            {"vocabulary", number(config.vocabulary)},
+            {"most_tokens", most ? ordered_json(*most) : ordered_json()},
+            {"reads", config.image ? "image" : "text"},
+            {"has_tokenizer", model.tokenizer() != nullptr},
+            {"gives_logits", model.gives_logits()},
+            {"groups", std::vector<std::string>(groups.begin(), groups.end())},
+            {"default_text", config.default_text}};
+}
+
+std::string model_as_text(const ordered_json& model) {
+    std::string text;
+    for (const auto& [key, value] : model.items())
+        text += fmt::format("{:<14} {}\n", key, value.is_string() ? text_of(value) : value.dump());
+    return text;
+}
+
+struct InfoOptions {
+    std::string model;
+    bool json = false;
+};
+
+void declare_info(CLI::App& app, InfoOptions& options) {
+    app.add_option("MODEL", options.model,
+                   "in place of the program, a trained model: its folder, its .gguf, or its name");
+    app.add_flag("--json", options.json, "as a JSON object");
+}
+
+void show_info(const InfoOptions& options, Streams io) {
+    const bool program = options.model.empty();
+    const ordered_json all =
+        program ? gather(io.backends) : model_json(files::model_path(options.model), io);
+    io.out << (options.json ? all.dump(2) + '\n' : program ? as_text(all) : model_as_text(all));
+}
+
 }  // namespace
 
 int run_info(Args args, Streams io) {
-    CLI::App app("Shows the version, the backends and the preset folders.", "attnscope info");
-    bool as_json = false;
-    app.add_flag("--json", as_json, "as a JSON object");
-    if (const std::optional<int> code = parse(app, args, io)) return *code;
-    const ordered_json all = gather(io.backends);
-    io.out << (as_json ? all.dump(2) + '\n' : as_text(all));
-    return kSuccess;
+    return run_command(
+        "Shows the version, the backends and the preset folders; or the sizes of a trained model.",
+        kInfoName, args, io, declare_info, show_info);
 }
 
 }  // namespace attn::cli

@@ -32,7 +32,8 @@ constexpr auto kSubcommands = std::to_array<Subcommand>({
      run_stages},
     {"options", "[--json]", "list the options of an attention call: values, ranges, meaning",
      run_options},
-    {"info", "[--json]", "show version, backends, presets", run_info},
+    {"info", "[MODEL] [--json]", "show version, backends, presets; or the sizes of a model",
+     run_info},
     {"bench", "[--quick] [--json FILE]", "measure speed and accuracy of the backends", run_bench},
 });
 

@@ -42,6 +42,9 @@ TEST_CASE_FIXTURE(test::WithGpt2,
         tokens.push_back({step["id"].get<Index>(), ""});
     }
     CHECK(json["cache_bytes"] == cache_bytes(model.config(), 8));
+    const Ran text =
+        succeeds({"generate", folder, "--text", "abba c", "--tokens", "4", "--temperature", "0"});
+    CHECK("abba c" + json["text"].get<std::string>() + "\n" == text.out);
 }
 
 TEST_CASE_FIXTURE(test::WithGpt2,

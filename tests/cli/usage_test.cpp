@@ -2,7 +2,10 @@
 #include <nlohmann/json.hpp>
 
 #include "app/files/options.h"
+#include "core/models/model.h"
 #include "tests/cli/command.h"
+#include "tests/support/results.h"
+#include "tests/support/small_models.h"
 
 using namespace attn;
 
@@ -89,6 +92,23 @@ TEST_CASE("options lists every option of an attention call, with its range") {
     CHECK(rows[0]["name"] == "heads");
     CHECK(rows[0]["range"] == "1 to 65536");
     CHECK(rows[2]["words"].get<std::string>().find("tokens-first [B,T,H,d]") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(test::WithGpt2, "info gives the sizes of a model, and refuses another folder") {
+    const auto json = nlohmann::json::parse(succeeds({"info", folder, "--json"}).out);
+    const auto model = must(Model::open(folder));
+    CHECK(json["family"] == "gpt2");
+    CHECK(json["layers"] == model.config().layers);
+    CHECK(json["heads"] == model.config().heads);
+    CHECK(json["vocabulary"] == model.config().vocabulary);
+    CHECK(json["has_tokenizer"] == true);
+    CHECK(json["gives_logits"] == true);
+    CHECK(json["groups"].empty());
+    CHECK(contains(succeeds({"info", folder}).out, "family         gpt2\n"));
+    check_refused({"info", "no-such-folder"},
+                  "there is no 'no-such-folder'; expected a trained model's folder");
+    std::filesystem::remove(std::filesystem::path(folder) / "config.json");
+    check_refused({"info", folder}, "config.json");
 }
 
 TEST_CASE("info names version, backends and preset folders") {
