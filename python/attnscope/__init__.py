@@ -42,16 +42,31 @@ import numpy
 from . import _figure, _verify
 from ._arrays import Arrays, array, contents
 from ._figure import Figure, Path, Table
+from ._models import Labelled, Model
 from ._program import Note, program, run
 from ._verify import Fault, Verification
 
 if TYPE_CHECKING:
     from ._record import Recording
 
-__all__ = ["show", "save", "figure", "heads", "trace", "diff", "verify", "record", "Fault", "Figure", "Note", "Verification", "array", "program"]
+# Not open: `import *` would replace the one of Python.
+__all__ = ["show", "save", "figure", "heads", "trace", "diff", "verify", "record", "Fault", "Figure", "Labelled", "Model", "Note",
+           "Verification", "array", "program"]
 __version__ = "0.2.0"
 
 _window: Optional[_figure.Window] = None
+
+
+def open(source: Any, tokenizer: Any = None) -> Model:  # pylint: disable=redefined-builtin
+    """Returns a trained model, whose methods have the names of the program's commands: trace(), lens(), sweep(), attribution(), edges(), circuit(),
+    heads(), generate(), figure() and show().
+
+        model = attnscope.open("stories")                  # a built-in model, a folder of Hugging Face's format, or a .gguf
+        model = attnscope.open(module, tokenizer)          # a model of transformers: written to a temporary folder
+        model.sweep("Anna and Tom went to the").table()
+
+    Raises ValueError if the program does not compute the model; the error names record(), which records the attention of any model."""
+    return Model(source, tokenizer)
 
 
 def save(path: Path, q: Any, k: Any = None, v: Any = None, **options: Any) -> Path:
@@ -110,6 +125,10 @@ def show(q: Any, k: Any = None, v: Any = None, *, layer: Optional[int] = None, h
 
 
 def _source(q: Any, k: Any = None, v: Any = None, **options: Any) -> _figure.Contents:
+    if isinstance(q, (Model, _figure.TrainedModel)):
+        if options or v is not None:
+            raise ValueError(f"{', '.join(options) or 'v'}: no option of a model; expected the model and its text: show(model, 'Anna and Tom')")
+        return q._trained(k) if isinstance(q, Model) else q
     if not isinstance(q, (str, os.PathLike)):
         return contents(q, k, v, **options)
     if os.fspath(q).endswith(".npz"):
@@ -119,7 +138,9 @@ def _source(q: Any, k: Any = None, v: Any = None, **options: Any) -> _figure.Con
             return dict(file)
     if v is not None or not (k is None or isinstance(k, str)):
         raise ValueError(f"'{os.fspath(q)}' is the name of a model; expected only a text after it: show('stories', 'Anna and Tom')")
-    return _figure.TrainedModel(os.fspath(q), k, **options)
+    if options:
+        raise ValueError(f"{', '.join(options)}: a model by name has no such option; expected the model and its text: show('stories', 'Anna and Tom')")
+    return _figure.TrainedModel(os.fspath(q), _figure.as_options(text=k))
 
 
 def _with_file(arrays: Arrays) -> "tempfile.TemporaryDirectory[str]":

@@ -45,11 +45,10 @@ def write(folder: Path, arrays: Arrays, name: str = "attention.npz") -> str:
 class TrainedModel:
     """A model that the program opens by its name ("stories") or folder, and the text it reads; None: the model's own."""
 
-    def __init__(self, name: str, text: Optional[str], **options: Any) -> None:
-        if options:
-            raise ValueError(f"{', '.join(options)}: no option of a model by name; expected the model and its text: show('stories', 'Anna and Tom')")
+    def __init__(self, name: str, words: Sequence[str], owner: Any = None) -> None:
         self.name = name
-        self.arguments = [name, *as_options(text=text)]
+        self.arguments = [name, *words]
+        self.owner = owner  # of a temporary folder, which lives as long as it
 
     def traced(self, layer: Optional[int] = None, *asked: Any) -> Arrays:
         """Returns the stages of a layer by their keys; None: every array, "l0.weights", …, "logits"."""
@@ -210,6 +209,7 @@ class Window:
 
     def __init__(self, source: Contents, places: Sequence[str]) -> None:
         self.folder: Optional[str] = None
+        self.source = source if isinstance(source, TrainedModel) else None
         if isinstance(source, TrainedModel):
             arguments = source.arguments
         else:

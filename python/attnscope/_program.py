@@ -75,7 +75,7 @@ def _messages(lines: bytes, arguments: Sequence[str]) -> List[dict]:
             continue
         if isinstance(message, dict) and "text" in message:
             for file in arguments:
-                if os.path.isabs(file):  # a temporary file, whose folder says nothing
+                if pathlib.Path(file).parent.name.startswith("attnscope-"):  # a temporary file, whose folder says nothing
                     message["text"] = message["text"].replace(f"{file}: ", "").replace(file, os.path.basename(file))
             found.append(message)
     return found
