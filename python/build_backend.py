@@ -38,7 +38,7 @@ def write(folder, files, tag=ANY):
 
 
 def package_files():
-    return {f"{NAME}/{path.name}": path.read_bytes() for path in sorted((HERE / NAME).iterdir()) if path.suffix in (".py", ".typed")}
+    return {f"{NAME}/{path.name}": path.read_bytes() for path in sorted((HERE / NAME).iterdir()) if path.suffix in (".py", ".typed", ".html")}
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):

@@ -47,10 +47,11 @@ from ._program import Note, program, run
 from ._verify import Fault, Verification
 
 if TYPE_CHECKING:
+    from ._attach import Attached
     from ._record import Recording
 
 # Not open: `import *` would replace the one of Python.
-__all__ = ["show", "save", "figure", "heads", "trace", "diff", "verify", "record", "Fault", "Figure", "Labelled", "Model", "Note",
+__all__ = ["show", "save", "figure", "heads", "trace", "diff", "verify", "record", "attach", "Fault", "Figure", "Labelled", "Model", "Note",
            "Verification", "array", "program"]
 __version__ = "0.2.0"
 
@@ -251,3 +252,29 @@ def record(model: Any, out: Path, *, layers: Any = None, steps: Any = None, head
     from ._record import Recording
 
     return Recording(model, os.fspath(out), layers, steps, heads, dtype, join, tokens, tokens_kv, overwrite)
+
+
+def attach(model: Any, tokenizer: Any = None, text: Optional[str] = None, *, layers: Any = None, heads: Optional[Sequence[int]] = None,
+           sequence: int = 0, limit_mb: float = 24) -> "Attached":
+    """Records the last call of a PyTorch model, and returns its attention as a page for a notebook: the grid of heads, the lines of one head, and
+    the text coloured by one query.
+
+        attnscope.attach(model, tokenizer, "The cat sat on the mat")        # the last line of a cell
+        attached = attnscope.attach(model, tokenizer)                       # or each later call of the model
+        model(**inputs)
+        attached.save("attention.html")                                     # one file without a network
+
+    Kernels stay fused, as for record(); the program computes the weights. The page has them as float16. Detach with attached.detach(), or use
+    `with attnscope.attach(model) as attached`.
+
+    tokenizer: of the words; without it tokens are shown by their numbers
+    text: the model runs over it now
+    layers, heads: as for record()
+    sequence: of a batch, from 0
+    limit_mb: the most megabytes of weights on the page
+
+    Raises ValueError for a model whose calls are not recorded: compiled, or with eager attention."""
+    from ._attach import Attached
+
+    attached = Attached(model, tokenizer, layers, heads, sequence, limit_mb)
+    return attached(text) if text is not None else attached

@@ -169,6 +169,7 @@ class Recording:
         self.steps: List[int] = []
         self.calls = 0
         self._undo: Optional[contextlib.ExitStack] = None
+        self._in_call = False
         self._running: List[Tuple[str, Any]] = []
         self._ordinals: Dict[str, int] = collections.Counter()
         self._sites: Dict[Tuple[str, int], _Site] = {}
@@ -190,7 +191,8 @@ class Recording:
                                  "torch.jit.trace")
         with contextlib.ExitStack() as stack:
             for name, module in modules:
-                self._hook(stack, name, module)
+                if not (self._in_call and module is self._model):
+                    self._hook(stack, name, module)
             stance = getattr(torch.compiler, "set_stance", None)
             compiled = [name for name, module in modules if _is_compiled(module)]
             if compiled and stance is None:
@@ -203,6 +205,13 @@ class Recording:
             stack.enter_context(_Mode(self))
             self._undo = stack.pop_all()
         return self
+
+    def enter_call(self) -> None:
+        """Enters from a hook of the model itself: its call has begun. The model gets no further hook, because torch may be iterating over them."""
+        self._in_call = True
+        self.__enter__()
+        self._runs += 1
+        self._running.append((type(self._model).__name__, self._model))
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Returns model(*args, **kwargs), recorded, without gradients."""

@@ -1,9 +1,10 @@
-"""attnscope.open: each method gives the numbers of the command of its name, with their labels; errors name their cause.
+"""attnscope.open: each method gives the numbers of the command of its name, with their labels; errors name their cause. And the page of attach().
 
     models_test.py ATTNSCOPE PACKAGE
 """
 import json
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -11,6 +12,7 @@ from unittest import mock
 
 import numpy
 from case import BINARY, Case, attnscope
+from attnscope import _attach
 
 TEXT = "the animal didn't cross the street because it was too tired"
 NAMES = "Anna and Tom went to the park . Tom gave a ball to"
@@ -121,6 +123,8 @@ class Models(Case):
         printed = self.program("circuits", "pronouns", "--text", TEXT, "--edges")
         self.assertEqual(edges.sender.tolist(), [edge["sender"]["name"] for edge in printed["edges"]])
         numpy.testing.assert_allclose(edges.change, [edge["change"] for edge in printed["edges"]], rtol=1e-6)
+        for part in "qkv":
+            numpy.testing.assert_allclose(edges[part], [edge.get(part, numpy.nan) for edge in printed["edges"]], rtol=1e-6)
         self.assertTrue(numpy.isnan(edges.q[edges.reader == "logits"]).all())
         self.assertEqual(columns(edges.table()), ["edge", "sender", "reader", "change", "q", "k", "v"])
         into = self.pronouns.edges(TEXT, layer=1, head=0)
@@ -221,6 +225,74 @@ class Models(Case):
                 (lambda: self.stories.generate(NAMES, temperature=-1), "--temperature")):
             with self.subTest(why=why), self.assertRaisesRegex(ValueError, re.escape(why)):
                 call()
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+class Page(Case):
+    """The page of attach(), with weights of any kind."""
+    tokens = ["The", "</script><b>cat", "▁sat", "ü", ""]
+
+    def groups(self):
+        allowed = numpy.tril(numpy.ones((5, 5), bool))
+        weights = allowed * self.random.random((2, 3, 5, 5))
+        weights = numpy.where(allowed, weights / weights.sum(-1, keepdims=True), -1)
+        weights[1, 2, 3] = numpy.nan
+        weights[1, 1, 2] = -1
+        weights[0, 1, 4] = 0.25, 0, 0.75, 0, 0
+        cross = numpy.full((1, 3, 2, 5), 0.2)
+        layers = [{"number": n, "name": f"h.{n}"} for n in (0, 5)]
+        common = {"head_numbers": [0, 1, 2], "keys": self.tokens}
+        return [{"name": "decoder", "queries": self.tokens, "same": True, "layers": layers, "weights": weights, **common},
+                {"name": "cross", "queries": ["a", "b"], "same": False, "layers": layers[:1], "weights": cross, **common}]
+
+    def run_in_chromium(self, page, script):
+        path = self.folder / "page.html"
+        probe = f"<script>const found = [];const read = () => found.push(at('description').textContent);{script}\n" \
+                "document.body.innerHTML = '<pre id=found></pre>';at('found').textContent = JSON.stringify(found);</script>"
+        path.write_text(page.replace("</body>", probe + "</body>"))
+        done = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000",
+                               f"--user-data-dir={self.folder}/chromium", "--dump-dom", f"file://{path}"],
+                              capture_output=True, text=True, check=False, timeout=120)
+        found = re.findall(r'<pre id="found">(.*?)</pre>', done.stdout, re.S)
+        self.assertTrue(found, done.stdout[-500:] + done.stderr[-2000:])
+        return json.loads(found[0].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+
+    def test_it_is_one_file_that_loads_nothing(self):
+        page = _attach.page_of(self.groups())
+        self.assertNotRegex(page, r"https?:|src=|@import|url\(|<link")
+        self.assertEqual(page.count("</script>"), 2)
+
+    @unittest.skipUnless(CHROMIUM, "chromium is not installed")
+    def test_it_says_the_weights_of_each_row_by_keyboard(self):
+        found = self.run_in_chromium(_attach.page_of(self.groups(), "a notice"), """
+            const key = (id, name) => at(id).dispatchEvent(new KeyboardEvent("keydown", {key: name}));
+            key("grid", "ArrowRight"); read();
+            key("grid", "ArrowDown"); key("queries", "ArrowUp"); key("queries", "ArrowUp"); read();
+            key("grid", "ArrowRight"); key("queries", "ArrowDown"); read();
+            key("queries", "Escape"); read();
+            found.push(at("keys").children[1].textContent, at("notice").textContent, at("title").textContent);
+            key("grid", "ArrowUp"); key("grid", "ArrowLeft"); key("queries", "ArrowUp");
+            found.push([...at("keys").children].map(li => li.title));
+            at("keys").children[2].onmouseenter(); read();
+            at("keys").children[2].onmouseleave();
+            at("group").value = 1; at("group").onchange(); read();
+            found.push(at("text").querySelectorAll("[data-query]").length, at("text").querySelectorAll("[data-key]").length);""")
+        self.assertEqual(found[0], "Layer 0, head 1: the query “” (4) attends 0.750 to “▁sat” (2), 0.250 to “The” (0).")
+        self.assertEqual(found[1], "Layer 5, head 1: the query “▁sat” (2) attends to no key.")
+        self.assertEqual(found[2], "Layer 5, head 2: the row of the query “ü” (3) is NaN.")
+        weights = self.random_again()
+        self.assertEqual(found[3], f"Layer 5, head 2 (h.5). The largest weight is {weights[1, 2][weights[1, 2] > 0].max():.3f}.")
+        self.assertEqual(found[4:7], ["</script><b>cat", "a notice", "2 layers × 3 heads, 5 queries × 5 keys"])
+        self.assertEqual(found[7], ["0.250", "0", "0.750", "0", "0"])
+        self.assertRegex(found[8], r"^Layer 0, head 1: the key “▁sat” gets (\d\.\d+ from “[^”]*” \([234]\)(, )?){3}\.$")
+        self.assertRegex(found[9], r"^Layer 0, head 0: the query “b” \(1\) attends (0\.200 to “[^”]*” \(\d\)(, )?){5}\.$")
+        self.assertEqual(found[10:], [2, 5])
+
+    def random_again(self):
+        self.random = numpy.random.default_rng(1)
+        return numpy.float16(self.groups()[0]["weights"]).astype(float)
 
 
 unittest.main()

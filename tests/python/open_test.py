@@ -1,13 +1,18 @@
-"""Models of Hugging Face's transformers: attnscope.open() gives their numbers.
+"""Models of Hugging Face's transformers: attnscope.open() gives their numbers, and attach() records their calls and shows them.
 
     open_test.py ATTNSCOPE PACKAGE
 """
+import base64
 import gc
+import json
 import os
+import pathlib
 import re
 import sys
+import types
 import unittest
 import warnings
+from unittest import mock
 
 try:
     import tokenizers
@@ -185,6 +190,184 @@ class Open(Case):
             attnscope.open(transformers.BloomForCausalLM(config))
         with self.assertRaisesRegex(ValueError, "source is a Linear, which has no save_pretrained; .*attnscope.record"):
             attnscope.open(torch.nn.Linear(2, 2))
+
+
+def data_of(page):
+    groups = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])["groups"]
+    for group in groups:
+        weights = numpy.frombuffer(base64.b64decode(group["data"]), "<f2").astype(numpy.float32)
+        group["weights"] = weights.reshape(len(group["layers"]), group["heads"], len(group["queries"]), len(group["keys"]))
+    return groups
+
+
+class Attach(Case):
+    def attached(self, model, *arguments, **options):
+        made = attnscope.attach(model, *arguments, **options)
+        self.addCleanup(made.detach)
+        return made
+
+    def check(self, group, expected):
+        """The weights of the page are the model's, rounded to float16; a masked pair is -1."""
+        for found, own in zip(group["weights"], expected):
+            own = own.float().numpy()
+            numpy.testing.assert_allclose(numpy.where(found == -1, 0, found), own, atol=6e-4)
+            self.assertTrue((own[found == -1] == 0).all())
+
+    def eager(self, model, **inputs):
+        used = model.config._attn_implementation
+        model.set_attn_implementation("eager")
+        with torch.no_grad():
+            made = model(**inputs, output_attentions=True)
+        model.set_attn_implementation(used)
+        return made
+
+    def test_one_line_shows_a_text(self):
+        model, tokenizer = larger(gpt2()), letters()
+        attached = self.attached(model, tokenizer, TEXT)
+        group, = data_of(attached.page())
+        self.assertEqual(group["queries"], list(TEXT.replace(" ", "▁")))
+        self.assertTrue(group["same"])
+        self.assertEqual([layer["name"] for layer in group["layers"]], [f"transformer.h.{n}.attn" for n in range(3)])
+        attached.detach()
+        self.check(group, [each[0] for each in self.eager(model, **tokenizer(TEXT, return_tensors="pt")).attentions])
+        self.assertTrue((group["weights"][:, :, ~numpy.tril(numpy.ones((15, 15), bool))] == -1).all())
+        self.assertIn("<iframe srcdoc=", attached._repr_html_())
+        path = attached.save(self.folder / "page.html")
+        self.assertEqual(pathlib.Path(path).read_text(encoding="utf-8"), attached.page())
+        with self.assertRaisesRegex(ValueError, "page.png.; expected a name that ends in .html"):
+            attached.save(self.folder / "page.png")
+
+    def test_each_call_is_recorded_and_kernels_stay_fused(self):
+        model = llama()
+        attached = self.attached(model)
+        self.assertIn("no call was recorded yet", attached._repr_html_())
+        ids = torch.tensor([[1, 2, 3, 4]])
+        with torch.no_grad():
+            plain = model(ids).logits
+            model(input_ids=ids[:, :3])
+        self.assertEqual(attached.calls, 2)
+        group, = data_of(attached.page())
+        self.assertEqual(group["keys"], ["#1", "#2", "#3"])
+        attached.detach()
+        self.assertEqual(model.config._attn_implementation, "sdpa")
+        self.assertFalse(model._forward_pre_hooks or model._forward_hooks)
+        with torch.no_grad():
+            torch.testing.assert_close(model(ids).logits, plain, rtol=0, atol=0)
+        self.assertEqual(attached.calls, 2)
+        self.assertEqual(attnscope.trace(attached.paths[0], layer=0, keep=["weights"])["weights"].shape, (1, 4, 3, 3))
+
+    def test_a_notebook_shows_it_again_after_a_cell_that_ran_the_model(self):
+        shown, events = [], {}
+
+        class Handle:
+            def update(self, page):
+                shown.append(page)
+
+        def display(page, display_id):
+            shown.append(page)
+            return Handle()
+
+        shell = types.SimpleNamespace(events=types.SimpleNamespace(register=events.__setitem__))
+        notebook = types.ModuleType("IPython")
+        notebook.get_ipython = lambda: shell
+        notebook.display = types.ModuleType("IPython.display")
+        notebook.display.HTML, notebook.display.display = str, display
+        model = gpt2()
+        attached = self.attached(model)
+        with mock.patch.dict(sys.modules, {"IPython": notebook, "IPython.display": notebook.display}), torch.no_grad():
+            attached._ipython_display_()
+            for ids in ([[1, 2]], [[3, 4, 5]]):
+                model(torch.tensor(ids))
+            events["post_run_cell"]()
+            events["post_run_cell"]()
+        self.assertEqual(len(shown), 2)
+        self.assertIn("no call was recorded yet", shown[0])
+        self.assertIn("#5", shown[1])
+
+    def test_padding_a_batch_and_heads(self):
+        model, ids = larger(gpt2()), torch.tensor([[1, 2, 3, 4], [5, 6, 7, 0]])
+        mask = torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0]])
+        attached = self.attached(model, sequence=1, layers=[2], heads=[0, 3])
+        with torch.no_grad():
+            model(ids, attention_mask=mask)
+        page = attached.page()
+        self.assertIn("sequence 1 of a batch of 2", page)
+        group, = data_of(page)
+        self.assertEqual((group["head_numbers"], [layer["number"] for layer in group["layers"]]), ([0, 3], [2]))
+        self.assertEqual(group["keys"], ["#5", "#6", "#7", "#0"])
+        self.assertTrue((group["weights"][..., 3] == -1).all())
+        attached.detach()
+        self.check(group, [self.eager(model, input_ids=ids, attention_mask=mask).attentions[2][1, [0, 3]]])
+
+    def test_a_generation_with_a_cache(self):
+        model = larger(llama())
+        attached = self.attached(model)
+        made = model.generate(torch.tensor([[1, 2, 3]]), max_new_tokens=3, do_sample=False)[0].tolist()
+        group, = data_of(attached.page())
+        self.assertEqual(group["weights"].shape[2:], (1, 5))
+        self.assertEqual(group["keys"], [f"#{n}" for n in made[:5]])
+        self.assertEqual(group["queries"], group["keys"][-1:])
+        self.assertFalse(group["same"])
+
+    def test_an_encoder_and_a_decoder(self):
+        torch.manual_seed(3)
+        config = transformers.BartConfig(vocab_size=64, d_model=16, encoder_layers=2, decoder_layers=2, encoder_attention_heads=2, decoder_attention_heads=2,
+                                         encoder_ffn_dim=16, decoder_ffn_dim=16, max_position_embeddings=32)
+        model = larger(transformers.BartForConditionalGeneration(config).eval())
+        inputs = {"input_ids": torch.tensor([[0, 11, 12, 13, 2]]), "decoder_input_ids": torch.tensor([[2, 0, 21, 22, 23]])}
+        attached = self.attached(model)
+        with torch.no_grad():
+            model(**inputs)
+        groups = {group["name"].split(",")[0]: group for group in data_of(attached.page())}
+        self.assertEqual(sorted(groups), ["cross", "decoder", "encoder"])
+        encoder, decoder = ([f"#{n}" for n in inputs[name][0].tolist()] for name in inputs)
+        self.assertEqual((groups["cross"]["queries"], groups["cross"]["keys"]), (decoder, encoder))
+        self.assertEqual((groups["encoder"]["keys"], groups["decoder"]["keys"]), (encoder, decoder))
+        self.assertFalse(groups["cross"]["same"])
+        self.assertEqual(groups["cross"]["layers"], [{"number": n, "name": f"model.decoder.layers.{n}.encoder_attn"} for n in (0, 1)])
+        attached.detach()
+        own = self.eager(model, **inputs)
+        for name, expected in (("encoder", own.encoder_attentions), ("decoder", own.decoder_attentions), ("cross", own.cross_attentions)):
+            self.check(groups[name], [each[0] for each in expected])
+
+    def test_a_page_has_a_largest_size(self):
+        model = llama()
+        attached = self.attached(model, limit_mb=0.001)
+        with torch.no_grad():
+            model(torch.arange(20)[None])
+        with self.assertRaisesRegex(ValueError, r"the weights of 3 layers of 4 heads, 20 × 20, are .* MB on the page; expected at most 0.001 MB. Pass layers="):
+            attached.page()
+        self.assertIn("expected at most 0.001 MB", attached._repr_html_())
+
+    def test_what_cannot_be_recorded_is_named_and_the_model_runs(self):
+        with self.assertRaisesRegex(ValueError, "attn_implementation is 'eager'; expected 'sdpa'"):
+            attnscope.attach(gpt2(attn_implementation="eager"))
+        with self.assertRaisesRegex(ValueError, "model is a int; expected a torch.nn.Module"):
+            attnscope.attach(3)
+        with self.assertRaisesRegex(ValueError, "there is no tokenizer; expected attnscope.attach"):
+            attnscope.attach(gpt2(), None, TEXT)
+        linear = torch.nn.Sequential(torch.nn.Linear(2, 2))
+        attached = self.attached(linear)
+        with self.assertWarnsRegex(attnscope.Note, "the call is not recorded: no call of torch.nn.functional"):
+            self.assertEqual(linear(torch.ones(1, 2)).shape, (1, 2))
+        self.assertIn("no call of", attached._repr_html_())
+        model = gpt2()
+        attached = self.attached(model)
+        with self.assertRaises(IndexError):
+            model(torch.tensor([[9999]]))
+        with torch.no_grad():
+            model(torch.tensor([[1, 2]]))
+        self.assertEqual(attached.calls, 1)
+        with self.assertRaisesRegex(ValueError, "sequence is -1"):
+            attnscope.attach(model, sequence=-1)
+
+    def test_it_goes_without_detach(self):
+        model = gpt2()
+        attached = attnscope.attach(model)
+        folder = attached._folder
+        del attached
+        gc.collect()
+        self.assertFalse(model._forward_hooks or os.path.exists(folder))
 
 
 warnings.filterwarnings("ignore", category=FutureWarning)
