@@ -362,7 +362,7 @@ class Show(Case):
         self.wait_shown(2)
         attnscope.show(weights)
         self.wait_shown(3)
-        with self.assertRaisesRegex(ValueError, "causal: no option of a model by name"):
+        with self.assertRaisesRegex(ValueError, "causal: a model by name has no such option"):
             attnscope.show("pronouns", text, causal=True)
         with self.assertRaisesRegex(ValueError, "'pronouns' is the name of a model; expected only a text after it"):
             attnscope.show("pronouns", weights)
