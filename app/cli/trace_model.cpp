@@ -67,6 +67,7 @@ std::vector<NpzEntry> entries_of(const Model& model, const ModelRun& run, StageS
     };
     add_description("tokens", run.tokens);
     if (!run.tokens_kv.empty()) add_description("tokens_kv", run.tokens_kv);
+    add_image(run.image.get(), entries);
     const bool image = model.config().image.has_value();
     if (model.config().reads_text()) entries.push_back({"token_ids", {std::ssize(ids)}, ids});
     if (const Shape shape = run.read_out.shape(); !run.read_out.empty())

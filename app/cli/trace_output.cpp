@@ -8,6 +8,7 @@
 #include "app/common/or_throw.h"
 #include "app/files/call.h"
 #include "app/files/standard.h"
+#include "core/io/png_image.h"
 #include "core/narrow.h"
 #include "core/spec_arrays.h"
 #include "core/train/task_table.h"
@@ -124,12 +125,20 @@ void add_options(const AttentionSpec& spec, Index d_k, StageSet held,
     entries.push_back({"mask", {shape.b, shape.h, shape.t, shape.d}, {}, {}, values});
 }
 
+void add_image(const RgbImage* image, std::vector<NpzEntry>& entries) {
+    if (image == nullptr) return;
+    NpzEntry entry{"image", {image->height, image->width, 3}, {}};
+    entry.bytes = image->rgb;
+    entries.push_back(std::move(entry));
+}
+
 void add_call(const files::FileCall& call, StageSet held, std::vector<NpzEntry>& entries) {
     if (!can_be_read(held)) return;
     add_params(call.inputs, held, "", entries);
     add_options(call.spec, call.size.d_k, held, entries);
     if (!call.tokens.empty()) entries.push_back({"tokens", {}, {}, call.tokens});
     if (!call.tokens_kv.empty()) entries.push_back({"tokens_kv", {}, {}, call.tokens_kv});
+    add_image(call.image.get(), entries);
 }
 
 std::vector<NpzEntry> stage_entries(const Trace& trace, StageSet keep) {

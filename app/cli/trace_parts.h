@@ -16,6 +16,7 @@
 
 namespace attn {
 struct AttentionSpec;
+struct RgbImage;
 }  // namespace attn
 
 namespace attn::files {
@@ -42,8 +43,11 @@ void add_params(const Inputs& inputs, StageSet held, std::string_view prefix,
 /// the width of a query. The mask's values stay in `spec`.
 void add_options(const AttentionSpec& spec, Index d_k, StageSet held,
                  std::vector<NpzEntry>& entries);
-/// Both of one call, and its tokens.
+/// Both of one call, its tokens and its image.
 void add_call(const files::FileCall& call, StageSet held, std::vector<NpzEntry>& entries);
+
+/// The pixels of the image whose patches are tokens, as uint8 [height, width, 3]; null: nothing. They stay in `image`.
+void add_image(const RgbImage* image, std::vector<NpzEntry>& entries);
 
 /// d_<param> of every parameter of the call that `gradients` has.
 void add_param_gradients(const files::FileCall& call, const Params& gradients,

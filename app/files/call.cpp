@@ -22,7 +22,8 @@ Result<FileCall> read_call(const std::string& path, const OptionValues& given, I
                         std::move(file.param_extents.front()),
                         std::move(file.notes),
                         std::move(file.tokens),
-                        std::move(file.tokens_kv)};
+                        std::move(file.tokens_kv),
+                        std::move(file.image)};
     });
 }
 

@@ -19,6 +19,7 @@ struct FileCall {
     ParamExtents param_extents;       // the parameters' axes as they were given
     std::vector<Note> notes;          // what a person should know, one line each
     std::vector<std::string> tokens, tokens_kv;  // of queries and keys; empty: the file has none
+    std::shared_ptr<const RgbImage> image;       // whose patches are tokens; null: none
 };
 
 /// Reads as read_layer() does.

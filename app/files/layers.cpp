@@ -51,7 +51,11 @@ constexpr std::string_view kFileArrays[] = {"mask",
                                             "full_kv_indices",
                                             "Q_BLOCK_SIZE",
                                             "KV_BLOCK_SIZE",
-                                            "indexer_scores"};
+                                            "indexer_scores",
+                                            "image",
+                                            "image_tokens",
+                                            "image_queries",
+                                            "image_grid"};
 /// Names of other programs for arrays of the file.
 constexpr std::pair<std::string_view, std::string_view> kFileNames[] = {
     {"attn_mask", "mask"},  {"attn_bias", "bias"},         {"attention_bias", "bias"},

@@ -455,6 +455,7 @@ Result<Document> document_of(TensorFile file, const std::filesystem::path& path)
         document.note = fmt::format("{} layers, {}", file.layers.size(), document.note);
     document.tokens = std::move(file.tokens);
     document.tokens_kv = std::move(file.tokens_kv);
+    document.image = std::move(file.image);
     document.spec = file.spec_of(0);
     document.layer_specs = std::move(file.layer_specs);
     document.spec.mask = with_forbidden_in_mask(document.spec.mask, file.size);

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/files/image_arrays.h"
 #include "app/files/inputs.h"
 #include "app/files/pairs.h"
 #include "app/files/serving.h"
@@ -493,6 +494,7 @@ void fill(ArrayReader& reader, Listing& listing, const Asked& asked, TensorFile&
         if (const auto bytes = read_bytes_as_text(*tokens); !bytes.empty())
             file.notes.push_back(
                 fmt::format("{}: tokens are {}, and shown as text", reader.path(), bytes));
+    file.image = read_image(reader, file);
 }
 
 /// The arrays that the options name, which retain their names.

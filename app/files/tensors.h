@@ -12,6 +12,10 @@
 #include "core/given.h"
 #include "core/verify/serving.h"
 
+namespace attn {
+struct RgbImage;
+}
+
 namespace attn::files {
 
 /// The axes of each parameter as its array was given; empty: there is none.
@@ -34,6 +38,7 @@ struct TensorFile {
     std::map<std::string, std::string> roles;  // of every array that is used
     std::vector<std::string> tokens;           // Tq of them; empty: the file has none
     std::vector<std::string> tokens_kv;        // Tk of them; empty: the file has none
+    std::shared_ptr<const RgbImage> image;     // whose patches are tokens; null: none
     SparseArrays sparse;                       // of every layer
     std::shared_ptr<const verify::Serving>
         serving;  // how the padded call was made of pages or packed sequences; null: it was not

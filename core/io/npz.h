@@ -68,6 +68,7 @@ struct NpzEntry {
     std::span<const double> doubles = {};        // the same, written as float64
     std::span<const std::uint16_t> halves = {};  // the same, of 16 bits, written as float32
     HalfFormat format = HalfFormat::float16;     // of those
+    std::span<const std::uint8_t> bytes = {};    // the same, written as uint8
 };
 
 /// Numbers of 16 bits are widened a piece at a time. Stored, not compressed; no time stamps, so equal arrays make equal bytes. Atomic as

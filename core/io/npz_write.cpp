@@ -223,13 +223,16 @@ zip_source_t* widening_source(zip_t* zip, const NpzEntry& entry, std::string hea
 
 // Header and data as they lie in memory: no number is copied. `header` must live until the zip closes.
 bool add_entry(zip_t* zip, const NpzEntry& entry, std::string& header) {
-    const bool flags = !entry.flags.empty(), doubles = !entry.doubles.empty();
+    const bool flags = !entry.flags.empty(), doubles = !entry.doubles.empty(),
+               whole = !entry.bytes.empty();
     header = !entry.texts.empty() ? npy_of_texts(entry.texts)
                                   : npy_header(entry.extents, flags     ? "|b1"
                                                               : doubles ? "<f8"
+                                                              : whole   ? "|u1"
                                                                         : "<f4");
     const auto bytes = flags     ? std::as_bytes(entry.flags)
                        : doubles ? std::as_bytes(entry.doubles)
+                       : whole   ? std::as_bytes(entry.bytes)
                                  : std::as_bytes(entry.values);
     const std::array<zip_buffer_fragment_t, 2> parts{{
         {reinterpret_cast<zip_uint8_t*>(header.data()), header.size()},
