@@ -82,6 +82,13 @@ draw learn-pronouns-dark.png '{"action":"set_workspace","workspace":"learn"}
 {"action":"train_to","until":256}' --theme dark
 draw edges-dark.png '{"action":"set_workspace","workspace":"heads"}
 {"action":"show_circuit","show":"edges","over":"text"}' --theme dark pronouns
+scene=$(mktemp --suffix=.npz)
+trap 'rm -f "$journal" "$scene"' EXIT
+if wanted heads-image-dark.png; then
+    python3 ../image_scene.py "$scene"
+    draw heads-image-dark.png '{"action":"set_workspace","workspace":"heads"}
+{"action":"select_heads_pair","row":205,"column":0}' --theme dark "$scene"
+fi
 
 ((${#drawn[@]} > 0)) || { echo "images.sh: no picture is named $only; docs/images has the names" >&2; exit 2; }
 for picture in "${drawn[@]}"; do

@@ -3,6 +3,7 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/format.h"
+#include "app/common/pair.h"
 #include "app/common/sheet.h"
 #include "app/common/workspace.h"
 #include "core/train/task_table.h"
@@ -176,6 +177,12 @@ void carry_out(AppState& state, const GoToStage& action) {
 
 void carry_out(AppState& state, const SelectCell& action) {
     if (!has_cell(state, action.cell)) {
+        const Pair pair{action.cell.row, action.cell.column};
+        const bool is_given = !state.document().given.empty() && has_pair(state, pair);
+        if (is_given && action.cell.tensor == OperandId(Stage::weights)) {  // no trace has them
+            state.places[kind_of_place(Stage::weights)] = large::Cell{pair.query, pair.key};
+            return;
+        }
         const Sheet sheet = sheet_of(state, action.cell.tensor);
         return warn(state, "{} has no cell at row {}, column {}, counted from 0: it is {}",
                     name_of(action.cell.tensor), action.cell.row, action.cell.column,

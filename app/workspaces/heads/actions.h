@@ -4,6 +4,7 @@
 
 #include "app/common/action.h"
 #include "app/common/set_field.h"
+#include "app/workspaces/heads/image.h"
 #include "app/workspaces/heads/state.h"
 
 namespace attn::view {
@@ -149,14 +150,14 @@ struct CopyHeadMeasures {
     static constexpr auto kJournalNames = journal_names("copy_head_measures");
 };
 
-using HeadsActions =
-    ActionList<ViewActions<SortHeads, SetHeadsRange, PinHead, UnpinHeads, SwapPins, SelectHeadsPair,
-                           ShowHeadsAs, SetHeadsCurve, ClipSinks, SetHeadForm, PartTextAt,
-                           SetHeadsList, FilterHeadsByLabel, FilterHeadsByMeasure, ScatterHeads,
-                           SweepHeads, SweepOver, PatchSweep, PairTokens, SelectSwept, SetHeadsOf,
-                           ShowCircuit, SelectCircuitCell, CopyHeadMeasures>,
-               Answers<HeadsReady, HeadsSwept, HeadsCorpusRead, HeadAnswerRead>,
-               TransientActions<HoverHead, HoverHeadsPair, HoverCircuit, ChooseToPair>>;
+using HeadsActions = ActionList<
+    ViewActions<SortHeads, SetHeadsRange, PinHead, UnpinHeads, SwapPins, SelectHeadsPair,
+                ShowHeadsAs, SetHeadsCurve, ClipSinks, SetHeadForm, PartTextAt, SetHeadsList,
+                FilterHeadsByLabel, FilterHeadsByMeasure, ScatterHeads, SweepHeads, SweepOver,
+                PatchSweep, PairTokens, SelectSwept, SetHeadsOf, ShowCircuit, SelectCircuitCell,
+                CopyHeadMeasures, SetImageOpacity, SetImageMass, SetImageSmooth>,
+    Answers<HeadsReady, HeadsSwept, HeadsCorpusRead, HeadAnswerRead>,
+    TransientActions<HoverHead, HoverHeadsPair, HoverCircuit, ChooseToPair>>;
 template <ListedIn<HeadsActions> A>
 inline constexpr Meta kMetaOf<A> = HeadsActions::kMeta<A>;
 

@@ -217,6 +217,7 @@ void follow_heads(AppState& state) {
     if (state.workspace != "heads") return;
     follow_corpus(state);
     if (!heads_missing_data(state).empty()) return;
+    show_image_once(state);
     if (head_cells(heads_input(state.document())) <= kAtOnceCells) {
         if (!has_current_heads(state)) run(heads_request(state), {}).carry_out(state);
         show_alignment_once(state);

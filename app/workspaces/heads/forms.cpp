@@ -7,8 +7,6 @@
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
-#include "core/io/npy.h"
-#include "core/rng.h"
 #include "core/rope_scale.h"
 #include "core/spec_arrays.h"
 
@@ -112,32 +110,6 @@ bool same_tokens(const AppState& state, MatrixView<const float> values) {
            values.rows == values.columns && document.size.query_offset == 0;
 }
 
-/// The side of the square that the tokens after the first are the patches of, named by row and column as in "0,3"; 0 where
-/// they are others.
-Index patch_side(const std::vector<std::string>& tokens) {
-    const auto patches = std::ssize(tokens) - 1;
-    const auto side = std::lround(std::sqrt(std::max<double>(static_cast<double>(patches), 0.0)));
-    if (patches < 1 || side * side != patches) return 0;
-    for (Index n = 0; n < patches; ++n)
-        if (tokens[n + 1] != fmt::format("{},{}", n / side, n % side)) return 0;
-    return side;
-}
-
-/// In its own colours.
-Picture picture_of(std::shared_ptr<const RgbImage> image) {
-    const std::string_view bytes(reinterpret_cast<const char*>(image->rgb.data()),
-                                 image->rgb.size());
-    return {hash_text(bytes), [image] {
-                Image pixels{static_cast<int>(image->width), static_cast<int>(image->height), {}};
-                for (std::size_t n = 0; n < image->rgb.size(); n += 3) {
-                    const auto rgb = image->rgb.begin() + static_cast<std::ptrdiff_t>(n);
-                    pixels.rgba.insert(pixels.rgba.end(), rgb, rgb + 3);
-                    pixels.rgba.push_back(255);
-                }
-                return pixels;
-            }};
-}
-
 // ---- dimensions
 
 /// RoPE by position times frequency: tables have no frequencies.
@@ -239,18 +211,9 @@ HeadTextView head_text(const AppState& state, HeadPlace place) {
         view.keys.back().is_query = same && j == query;
         view.keys.back().is_key = j == key;
     }
-    view.patch_side = patch_side(keys);
-    const auto& image = state.document().image;
-    if (view.patch_side > 0 && image) {
-        view.image = picture_of(image);
-        view.legend.push_back(
-            fmt::format("the model's input image, resized; its patches cover {} pixels",
-                        size(image->height, image->width)));
-    }
-    const std::string_view token = view.patch_side > 0 ? "patch" : "token";
-    view.legend.push_back(fmt::format("colours up to {}; click {}", tick(drawn.colors.range.high),
-                                      same ? fmt::format("another {} to make it the query", token)
-                                           : std::string("a query above or a key")));
+    view.legend.push_back(
+        fmt::format("colours up to {}; click {}", tick(drawn.colors.range.high),
+                    same ? "another token to make it the query" : "a query above or a key"));
     if (!drawn.colors.clipped.empty()) view.legend.push_back("clipped keys have a separate colour");
     return view;
 }

@@ -132,6 +132,8 @@ struct HeadsLook {
     std::optional<Index> pairing;  // the token that is to be paired
     std::string aligned_model;     // path of the model that show_alignment_once() has seen last
     std::shared_ptr<const HeadAnswer> answer;  // see requested_head_answer()
+    std::string imaged;                        // what show_image_once() has seen last
+    bool form_of_image = false;                // it has set the form
 };
 /// What a session keeps of it.
 void describe(Visitor& visit, HeadsLook& look);

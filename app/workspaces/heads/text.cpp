@@ -13,6 +13,7 @@
 #include "app/common/text.h"
 #include "app/workspaces/heads/corpus.h"
 #include "app/workspaces/heads/grids.h"
+#include "app/workspaces/heads/image.h"
 #include "core/heads/matrix.h"
 #include "core/io/npy.h"
 #include "core/metrics.h"
@@ -386,6 +387,7 @@ std::string heads_point(const AppState& state) {
     if (look.pinned[0] && look.pinned[1]) return off + space + compare_point(state);
     if (const std::string aligned = alignment_point(state); !aligned.empty())
         return off + space + aligned;
+    if (const std::string seen = image_point(state); !seen.empty()) return off + space + seen;
     if (const auto measure = find_head_measure(look.sort))
         return off + space + sorted_text(*look.result, *measure);
     if (!off.empty()) return off;

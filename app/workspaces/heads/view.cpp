@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/heads.h"
+#include "app/common/document/image_tokens.h"
 #include "app/common/document/intervention_effects.h"
 #include "app/common/document/model_text.h"
 #include "app/common/document/swept.h"
@@ -189,6 +190,9 @@ HeadsControls controls_of(const AppState& state) {
     controls.clip.names = {"shown", "clip key 0", "clip heavy keys"};
     controls.list = names_of(kHeadsLists, look.list);
     controls.form = names_of(kHeadForms, look.form);
+    if (has_image_tokens(state))
+        controls.form.names[static_cast<std::size_t>(HeadForm::text)] = "image";
+    controls.image = head_image_look(state);
     controls.sort = measures_of(state.document(), "layer and head", look.sort);
     controls.label = labels_of(look.filter);
     controls.measure = measures_of(state.document(), "any measure", look.filter.measure);
@@ -340,6 +344,9 @@ void add_large(const AppState& state, AllHeadsView& view) {
         if (look.form == HeadForm::lines) {
             view.lines.push_back(head_lines(state, place));
             view.lines.back().title.insert(0, letter);
+        } else if (look.form == HeadForm::text && has_image_tokens(state)) {
+            view.images.push_back(head_image(state, place));
+            view.images.back().title.insert(0, letter);
         } else if (look.form == HeadForm::text) {
             view.texts.push_back(head_text(state, place));
             view.texts.back().title.insert(0, letter);

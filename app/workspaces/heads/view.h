@@ -11,6 +11,7 @@
 #include "app/common/keys.h"
 #include "app/common/map/view.h"
 #include "app/common/painter.h"
+#include "app/workspaces/heads/image.h"
 #include "app/workspaces/heads/state.h"
 #include "core/models/alignment.h"
 #include "core/models/path_patching.h"
@@ -245,9 +246,6 @@ struct HeadTextView {
     std::string title;
     std::vector<HeadChip> queries;  // empty: the keys are the same tokens
     std::vector<HeadChip> keys;
-    Index patch_side =
-        0;  // after the first key so many rows of so many patches of an image; 0: words
-    std::optional<Picture> image;  // whose patches they are, where it is known
     std::vector<std::string> legend;
 };
 HeadTextView head_text(const AppState& state, HeadPlace place);
@@ -299,6 +297,7 @@ struct HeadsControls {
     std::string parting;      // of an alignment
     std::string from, pairs;  // of a patch
     int curve = 0;            // linear, root, log
+    HeadImageLook image;
     double clip_limit = 0.3;
     double least = 0.5, least_high = 1.0;  // of the filter's measure, and where its slider ends
     std::string count;                     // "12 of 144 shown"
@@ -336,6 +335,7 @@ struct AllHeadsView {
     std::vector<MapView> maps;       // in their place where they are too long for cells
     std::vector<HeadLinesView> lines;
     std::vector<HeadTextView> texts;
+    std::vector<HeadImageView> images;  // in their place where tokens are patches
     std::optional<HeadDimensionsView> dimensions;
     std::optional<HeadCircuitView> circuit;
     std::optional<HeadAlignmentView> alignment;

@@ -288,9 +288,11 @@ void read_look(Fields& fields, AppState& state) {
     const std::string corpus = look.corpus;  // that was found beside the session
     JsonReader reader(fields);
     describe(reader, look);
+    describe(reader, head_image_look(state));
     if (!corpus.empty()) look.corpus = corpus;
     if (const ModelOrigin* const model = model_of(state.document()))
         look.aligned_model = model->path;  // the session has its form
+    look.imaged = image_source(state.document());
     const Document& document = state.document();
     for (std::size_t n = 0; n < look.pinned.size(); ++n)
         if (const auto& pin = look.pinned[n]; pin && !is_there(document, *pin))
@@ -316,6 +318,11 @@ std::vector<Shot> heads_shots() {
 
 /// See follow_choice().
 void note_choice(AppState& state, const Action& action) {
+    if (const auto* const select = action.as<SelectCell>();
+        select != nullptr && state.workspace == "heads" &&
+        select->cell.tensor == OperandId(Stage::weights) &&
+        has_pair(state, {select->cell.row, select->cell.column}))
+        heads_look(state).pair = {select->cell.row, select->cell.column};  // of the command line
     const auto* const show = action.as<ShowHead>();
     if (show == nullptr || !show->layer) return;
     HeadsLook& look = heads_look(state);
@@ -323,7 +330,7 @@ void note_choice(AppState& state, const Action& action) {
     look.previous = has_current_heads(state) ? look.result : nullptr;
 }
 
-constexpr PersistedValue kValues[] = {persisted(heads_look)};
+constexpr PersistedValue kValues[] = {persisted(heads_look), persisted(head_image_look)};
 
 constexpr std::string_view kHeadsMouse[] = {
     "Click a small picture: that head is shown large, here and in every workspace.",

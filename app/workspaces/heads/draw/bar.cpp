@@ -122,6 +122,15 @@ void draw_parting(const HeadsControls& now, ControlBar& bar) {
         bar.out.push_back(PartTextAt{*token});
 }
 
+/// How the heat map lies over the picture.
+void draw_image_controls(const AllHeadsView& view, ControlBar& bar) {
+    if (view.images.empty()) return;
+    const HeadImageLook& look = view.controls.image;
+    bar.field<SetImageSmooth>(look);
+    if (view.images.front().pixels) bar.field<SetImageOpacity>(look);
+    bar.field<SetImageMass>(look);
+}
+
 /// Heads shown together.
 void draw_together(const HeadsControls& now, ControlBar& bar) {
     if (now.form.key() != "matrix" && now.form.key() != "lines" && now.form.key() != "alignment")
@@ -219,6 +228,7 @@ void draw_heads_bar(const AllHeadsView& view, ControlBar& bar) {
         bar.out.push_back(SetHeadForm{*key});
     draw_circuit_controls(now, bar);
     draw_parting(now, bar);
+    draw_image_controls(view, bar);
     if (const auto key =
             row(bar, "heads as", "list", now.list,
                 {"View of all heads",

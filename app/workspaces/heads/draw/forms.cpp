@@ -13,27 +13,11 @@ namespace {
 
 // Design units.
 constexpr float kLargestPitch = 96.0F, kThin = 0.75F, kThick = 6.0F, kThickest = 10.0F,
-                kLargeText = 44.0F, kChipGap = 6.0F, kLargestPatch = 140.0F, kWidestCell = 64.0F;
+                kLargeText = 44.0F, kChipGap = 6.0F, kWidestCell = 64.0F;
 constexpr float kWidestWord = 110.0F, kWordRow = 34.0F, kMostBetween = 420.0F, kLargeWord = 84.0F,
                 kSmallWord = 48.0F;
 constexpr double kFaint = 0.18;  // opacity of the weakest line
 constexpr double kAside = 0.12;  // of lines of other queries than the pointed one
-
-/// Words above and beneath what is drawn; returns the room between.
-Box draw_description(const std::string& title, const std::vector<std::string>& legend,
-                     const Box& box, const Frame& frame) {
-    const Font& strong = frame.fonts.strong;
-    draw_fitted(frame, strong, box.low, {box.high.x, box.low.y + frame.px(kTitleRow)}, Align::left,
-                frame.theme.text, title);
-    const float bottom = box.high.y - frame.px(kSmallRow) * static_cast<float>(legend.size());
-    float y = bottom;
-    for (const std::string& line : legend) {
-        draw_fitted(frame, frame.fonts.small, {box.low.x, y}, {box.high.x, y + frame.px(kSmallRow)},
-                    Align::left, frame.theme.muted, line);
-        y += frame.px(kSmallRow);
-    }
-    return {{box.low.x, box.low.y + frame.px(kTitleRow + 6)}, {box.high.x, bottom - frame.px(8)}};
-}
 
 /// Two columns of words with room for lines between them.
 struct Columns {
@@ -281,95 +265,6 @@ std::pair<std::optional<Index>, float> draw_chips(const std::vector<HeadChip>& c
     return {clicked, at.y + frame.px(kChipRow)};
 }
 
-/// The square of an image's patches from `low` on.
-struct PatchSquare {
-    ImVec2 low;
-    float edge = 0.0F;  // of a patch
-    Index side = 0;     // patches
-    Box whole() const {
-        const float length = edge * static_cast<float>(side);
-        return {low, {low.x + length, low.y + length}};
-    }
-    Box patch(Index n) const {
-        const ImVec2 at{low.x + edge * static_cast<float>(n % side),
-                        low.y + edge * static_cast<float>(n / side)};
-        return {at, {at.x + edge, at.y + edge}};
-    }
-};
-
-/// Over any colour: beside the line its edge in the ground's.
-void draw_patch_outline(const Box& place, Color color, const Frame& frame) {
-    frame.painter.outline(place.low, place.high, frame.theme.background, frame.px(4));
-    frame.painter.outline(place.low, place.high, color, frame.px(2));
-}
-
-/// Query and key have their outlines over what is drawn; the key that was clicked.
-std::optional<Index> draw_patch_marks(const std::vector<HeadChip>& chips, const PatchSquare& at,
-                                      const char* id, const Frame& frame) {
-    std::optional<Index> clicked;
-    ImGui::PushID(id);
-    for (Index n = 0; n < at.side * at.side; ++n) {
-        const HeadChip& chip = chips[n + 1];
-        const Box place = at.patch(n);
-        ImGui::PushID(static_cast<int>(n));
-        ImGui::SetCursorScreenPos(place.low);
-        if (invisible_button("patch", place.size())) clicked = n + 1;
-        tooltip(frame, fmt::format("Patch {}", chip.text), chip.tooltip);
-        ImGui::PopID();
-        if (chip.is_key) draw_patch_outline(place, frame.theme.key, frame);
-        if (chip.is_query) draw_patch_outline(place, frame.theme.query, frame);
-    }
-    ImGui::PopID();
-    return clicked;
-}
-
-void draw_patch_colors(const std::vector<HeadChip>& chips, const PatchSquare& at,
-                       const Frame& frame) {
-    float widest = 0.0F;
-    for (const HeadChip& chip : chips)
-        widest = std::max(widest, frame.text_width(frame.fonts.small, chip.text));
-    const bool named = widest + 2 * frame.px(kChipGap) < at.edge;  // all of them or none
-    for (Index n = 0; n < at.side * at.side; ++n) {
-        const HeadChip& chip = chips[n + 1];
-        const Box place = at.patch(n);
-        frame.painter.rect(place.low, place.high, chip.fill);
-        if (named)
-            draw_text_in(frame, frame.fonts.small, place.low, place.high, Align::center, chip.ink,
-                         chip.text);
-    }
-}
-
-/// The first as a word, the others as the square of an image's patches, beside or above the image itself where it is known;
-/// the one that was clicked.
-std::optional<Index> draw_patches(const HeadTextView& view, const Box& box, float top,
-                                  const Frame& frame) {
-    const std::vector<HeadChip>& chips = view.keys;
-    std::optional<Index> clicked = draw_chips({chips.front()}, "first", box, top, frame).first;
-    const ImVec2 low{box.low.x, top + frame.px(kChipRow + kChipGap)};
-    const ImVec2 space{box.high.x - low.x, box.high.y - low.y};
-    const float gap = frame.px(kSpace24);
-    const float beside = std::min((space.x - gap) / 2, space.y);
-    const float above = std::min(space.x, (space.y - gap) / 2);
-    const float one = view.image ? std::max(beside, above) : std::min(space.x, space.y);
-    PatchSquare square{low, 0.0F, view.patch_side};
-    square.edge = within(one / static_cast<float>(square.side), 1.0F, frame.px(kLargestPatch));
-    const auto clicked_in = [&](const char* id) {
-        if (const auto patch = draw_patch_marks(chips, square, id, frame)) clicked = patch;
-    };
-    if (view.image) {
-        const Box place = square.whole();
-        frame.painter.image(*view.image, place.low, place.high);
-        clicked_in("image");
-        if (beside >= above)
-            square.low.x = place.high.x + gap;
-        else
-            square.low.y = place.high.y + gap;
-    }
-    draw_patch_colors(chips, square, frame);
-    clicked_in("patches");
-    return clicked;
-}
-
 void draw_one_text(const HeadTextView& view, large::Cell pair, const Box& box, const Frame& frame,
                    Actions& out) {
     const Box space = draw_description(view.title, view.legend, box, frame);
@@ -380,19 +275,9 @@ void draw_one_text(const HeadTextView& view, large::Cell pair, const Box& box, c
         if (query) out.push_back(SelectHeadsPair{*query, pair.column});
         top = bottom + frame.px(kSpace24);
     }
-    const auto key = view.patch_side > 0 ? draw_patches(view, space, top, frame)
-                                         : draw_chips(view.keys, "keys", space, top, frame).first;
+    const auto key = draw_chips(view.keys, "keys", space, top, frame).first;
     if (key)
         out.push_back(same ? SelectHeadsPair{*key, pair.column} : SelectHeadsPair{pair.row, *key});
-}
-
-/// The n-th of `count` boxes beside each other.
-Box part_of(const Box& box, std::size_t n, std::size_t count, const Frame& frame) {
-    const float gap = frame.px(kSpace24);
-    const float width = (box.size().x - gap * static_cast<float>(count - 1)) /
-                        static_cast<float>(std::max<std::size_t>(count, 1));
-    const float left = box.low.x + (width + gap) * static_cast<float>(n);
-    return {{left, box.low.y}, {left + width, box.high.y}};
 }
 
 ImVec2 cell_in(const GridView& grid, const Box& space, const Frame& frame, GridMargins& around) {
@@ -410,6 +295,29 @@ ImVec2 cell_in(const GridView& grid, const Box& space, const Frame& frame, GridM
 }
 
 }  // namespace
+
+Box draw_description(const std::string& title, const std::vector<std::string>& legend,
+                     const Box& box, const Frame& frame) {
+    const Font& strong = frame.fonts.strong;
+    draw_fitted(frame, strong, box.low, {box.high.x, box.low.y + frame.px(kTitleRow)}, Align::left,
+                frame.theme.text, title);
+    const float bottom = box.high.y - frame.px(kSmallRow) * static_cast<float>(legend.size());
+    float y = bottom;
+    for (const std::string& line : legend) {
+        draw_fitted(frame, frame.fonts.small, {box.low.x, y}, {box.high.x, y + frame.px(kSmallRow)},
+                    Align::left, frame.theme.muted, line);
+        y += frame.px(kSmallRow);
+    }
+    return {{box.low.x, box.low.y + frame.px(kTitleRow + 6)}, {box.high.x, bottom - frame.px(8)}};
+}
+
+Box part_of(const Box& box, std::size_t n, std::size_t count, const Frame& frame) {
+    const float gap = frame.px(kSpace24);
+    const float width = (box.size().x - gap * static_cast<float>(count - 1)) /
+                        static_cast<float>(std::max<std::size_t>(count, 1));
+    const float left = box.low.x + (width + gap) * static_cast<float>(n);
+    return {{left, box.low.y}, {left + width, box.high.y}};
+}
 
 void draw_head_lines(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out) {
     std::optional<large::Cell> now;

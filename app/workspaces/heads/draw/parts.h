@@ -24,6 +24,11 @@ float heads_table_width(const AllHeadsView& view, const Frame& frame);
 void draw_heads_table(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out);
 /// A row a layer, a column a head: what changing it does. A click shows the head.
 void draw_head_sweep(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out);
+/// Words above and beneath what is drawn of a head; returns the space between.
+Box draw_description(const std::string& title, const std::vector<std::string>& legend,
+                     const Box& box, const Frame& frame);
+/// The n-th of `count` boxes beside each other.
+Box part_of(const Box& box, std::size_t n, std::size_t count, const Frame& frame);
 /// Lines from queries to keys, of one head or two.
 void draw_head_lines(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out);
 /// Source words above target words, joined by the weights of one head or of several.
@@ -31,6 +36,8 @@ void draw_head_alignment(const AllHeadsView& view, const Box& box, const Frame& 
                          Actions& out);
 /// The text that the chosen query sees, of one head or two.
 void draw_head_texts(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out);
+/// The picture whose patches are tokens under a row of the weights, and the words beside it, of one head or two.
+void draw_head_images(const AllHeadsView& view, const Box& box, const Frame& frame, Actions& out);
 /// The score of the chosen query with every key, by dimension.
 void draw_head_dimensions(const AllHeadsView& view, const Box& box, const Frame& frame,
                           Actions& out);

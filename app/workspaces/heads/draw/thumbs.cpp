@@ -231,7 +231,8 @@ void draw_legend(const AllHeadsView& view, ImVec2 low, float width, const Frame&
 }  // namespace
 
 float thumbs_width(const AllHeadsView& view, ImVec2 space, const Frame& frame) {
-    const bool beside = std::max({view.grids.size(), view.lines.size(), view.texts.size()}) > 1;
+    const bool beside =
+        std::max({view.grids.size(), view.lines.size(), view.texts.size(), view.images.size()}) > 1;
     const ImVec2 most{space.x * (beside ? kMostBeside : kMost), space.y};
     const float text_extent =
         std::max({frame.text_width(frame.fonts.small, view.legend.text),

@@ -42,6 +42,7 @@ void draw_large(const AllHeadsView& view, const MapLook& look, const Box& box, c
     if (view.dimensions) return draw_head_dimensions(view, box, frame, out);
     if (view.alignment) return draw_head_alignment(view, box, frame, out);
     if (!view.lines.empty()) return draw_head_lines(view, box, frame, out);
+    if (!view.images.empty()) return draw_head_images(view, box, frame, out);
     if (!view.texts.empty()) return draw_head_texts(view, box, frame, out);
     if (!view.maps.empty()) return draw_head_maps(view, look, box, frame, out);
     draw_head_grids(view, box, frame, out);
