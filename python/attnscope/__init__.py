@@ -21,6 +21,9 @@ Arrays can be NumPy, PyTorch (any dtype and device), JAX, or any object with DLP
 
 Every function takes the options of `attnscope trace` with _ for -:
     tokens, tokens_kv    the words of the queries, and of the keys if they differ
+    image                the picture whose patches are tokens, [height, width, 3], 0 to 1 or uint8; image_tokens=slice(1, 197) and
+                         grid=(14, 14), the keys that are its patches, row by row (of the queries too, if they are the same tokens);
+                         image_queries, the queries of cross-attention from an image
     mask                 bool, True = may attend, [Tq, Tk] or 4-D that broadcasts to [B, H, Tq, Tk]; or an additive mask of 0 and -inf
     causal, window, window_left, window_right, global_tokens, block, padding
     qk_norm              True, or the ε of RMSNorm; arrays q_norm_weight and k_norm_weight
@@ -225,7 +228,7 @@ def verify(kernel: Callable[..., Any], reference_call: _verify.Reference = None,
 
 def record(model: Any, out: Path, *, layers: Any = None, steps: Any = None, heads: Optional[Sequence[int]] = None, dtype: Optional[str] = None,
            join: bool = False, tokens: Optional[Sequence[Any]] = None, tokens_kv: Optional[Sequence[Any]] = None,
-           overwrite: bool = False) -> "Recording":
+           overwrite: bool = False, image: Any = None, image_tokens: Any = None, grid: Any = None) -> "Recording":
     """Returns a context manager that writes the attention of a PyTorch model to an .npz while the model runs.
 
         with attnscope.record(model, "attention.npz", layers=[0, 5]):
@@ -244,6 +247,8 @@ def record(model: Any, out: Path, *, layers: Any = None, steps: Any = None, head
     join: all steps of a generation with a key/value cache become one call, written at the end
     tokens, tokens_kv: words of the text, or of the queries and the keys if they differ
     overwrite: replaces existing files
+    image, image_tokens, grid: the picture that the model reads, the tokens that are its patches (slice(5, 581)), and their rows and columns; a
+        file of the image alone, as of a vision tower, has its patches at the end
 
     After an exception in the with block the file has all finished calls; join=True leaves no file.
 
@@ -251,7 +256,7 @@ def record(model: Any, out: Path, *, layers: Any = None, steps: Any = None, head
     attn_implementation="eager"."""
     from ._record import Recording
 
-    return Recording(model, os.fspath(out), layers, steps, heads, dtype, join, tokens, tokens_kv, overwrite)
+    return Recording(model, os.fspath(out), layers, steps, heads, dtype, join, tokens, tokens_kv, overwrite, image, image_tokens, grid)
 
 
 def attach(model: Any, tokenizer: Any = None, text: Optional[str] = None, *, layers: Any = None, heads: Optional[Sequence[int]] = None,

@@ -69,11 +69,44 @@ def _text(word: Any) -> str:
     return word.decode("utf-8", "backslashreplace") if isinstance(word, bytes) else str(word)
 
 
-def beside(tokens: Optional[Sequence[Any]] = None, tokens_kv: Optional[Sequence[Any]] = None, mask: Any = None, **options: Any) -> Arrays:
-    """What stands beside the tensors in the file: the mask, the words, arrays by their names, and the options as JSON.
+def _image_array(image: Any) -> NDArray[Any]:
+    """[height, width, 3] or [height, width] of an array, a tensor or an image of Pillow; channels that come first go last."""
+    shape = getattr(image, "shape", None)
+    pixels = array(numpy.asarray(image) if shape is None else image)
+    if pixels.ndim == 4 and pixels.shape[0] == 1:
+        pixels = pixels[0]
+    if pixels.ndim == 3 and pixels.shape[0] in (1, 3, 4) and pixels.shape[2] not in (1, 3, 4):
+        pixels = numpy.ascontiguousarray(pixels.transpose(1, 2, 0))
+    return pixels
+
+
+def _token_range(name: str, tokens: Any) -> NDArray[Any]:
+    """[first, count] of a slice, a range, or a pair that is such already."""
+    if isinstance(tokens, (slice, range)):
+        first, stop, step = tokens.start or 0, tokens.stop, tokens.step or 1
+        if stop is None or first < 0 or stop < 0 or step != 1:
+            raise ValueError(f"{name} is {tokens}; expected a slice with its end and no step, counted from 0: slice(1, 197)")
+        return numpy.array([first, max(stop - first, 0)])
+    return array(tokens)
+
+
+def image_arrays(image: Any = None, image_tokens: Any = None, image_queries: Any = None, grid: Any = None) -> Arrays:
+    """The arrays of a picture and of the tokens that are its patches."""
+    found: Arrays = {} if image is None else {"image": _image_array(image)}
+    for name, tokens in (("image_tokens", image_tokens), ("image_queries", image_queries)):
+        if tokens is not None:
+            found[name] = _token_range(name, tokens)
+    if grid is not None:
+        found["image_grid"] = array(grid)
+    return found
+
+
+def beside(tokens: Optional[Sequence[Any]] = None, tokens_kv: Optional[Sequence[Any]] = None, mask: Any = None, image: Any = None,
+           image_tokens: Any = None, image_queries: Any = None, grid: Any = None, **options: Any) -> Arrays:
+    """Arrays of the file in addition to the tensors: the mask, the text, the picture, arrays by their names, and the options as JSON.
 
     ValueError: an option that there is not."""
-    found: Arrays = {}
+    found = image_arrays(image, image_tokens, image_queries, grid)
     known = known_options() if options else ()
     if mask is not None:
         found["mask"] = mask_array(mask)

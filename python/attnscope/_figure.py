@@ -114,8 +114,11 @@ def places_of(tokens: Optional[Sequence[str]], row: Union[str, int, None] = None
 
 
 def first_look(arrays: Arrays, **places: Any) -> Dict[str, Any]:
-    """Returns the default selection: the weights of Q and K, and for few tokens the last query, which may attend to the most keys."""
+    """Returns the default selection: the weights of Q and K, and for few tokens the last query, which may attend to the most keys. An image is
+    shown in Heads."""
     q = arrays.get("Q", arrays.get("l0.Q"))
+    if not places.get("workspace") and not places.get("stage") and any(name in arrays for name in ("image_tokens", "image_queries", "image_grid")):
+        return {**places, "workspace": "heads"}
     if q is None or places.get("workspace") or places.get("stage"):
         return places
     few = q.ndim >= 2 and q.shape[-2] <= FEW and "layout" not in str(arrays.get("options"))

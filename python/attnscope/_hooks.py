@@ -335,10 +335,11 @@ def causal_candidates(calls, named):
     return [{}]
 
 
-def recorded_arrays(model, inputs, *, heads=None, kv_heads=None, tokens=None, tokens_kv=None, mask=None, **options):
+def recorded_arrays(model, inputs, *, heads=None, kv_heads=None, tokens=None, tokens_kv=None, mask=None, image=None, image_tokens=None,
+                    image_queries=None, grid=None, **options):
     """{"l0.Q": …} of every attention in one run of the model, in evaluation. inputs: a tensor, a tuple of arguments, or a dict of arguments by
     their names. ValueError: it has no attention that is known, or what was recorded does not make the model's own weights."""
-    found = beside(tokens=tokens, tokens_kv=tokens_kv, mask=mask, **options)
+    found = beside(tokens=tokens, tokens_kv=tokens_kv, mask=mask, image=image, image_tokens=image_tokens, image_queries=image_queries, grid=grid, **options)
     named = {name.replace("_", "-"): value for name, value in options.items()}
     for name, value in named.items():
         if name not in CHECKED and value not in (None, False):

@@ -20,7 +20,7 @@ import torch
 from numpy.typing import NDArray
 from torch.overrides import TorchFunctionMode
 
-from ._arrays import array
+from ._arrays import array, image_arrays
 from ._program import Note
 from ._recording import Options, Pairs, Writer, allowed_of, split_additive, split_mask
 
@@ -155,7 +155,8 @@ class Recording:
     tokens, tokens_kv: the words of the files; they can be set inside the with block, for text that the model generates"""
 
     def __init__(self, model: Any, out: str, layers: Selection, steps: Any, heads: Optional[Sequence[int]], dtype: Optional[str], join: bool,
-                 tokens: Optional[Sequence[Any]], tokens_kv: Optional[Sequence[Any]], overwrite: bool) -> None:
+                 tokens: Optional[Sequence[Any]], tokens_kv: Optional[Sequence[Any]], overwrite: bool, image: Any = None,
+                 image_tokens: Any = None, grid: Any = None) -> None:
         if model is not None and not isinstance(model, torch.nn.Module):
             raise ValueError(f"model is a {type(model).__name__}; expected a torch.nn.Module, or None for every call of the with block")
         self._model, self._join = model, join
@@ -164,6 +165,7 @@ class Recording:
             raise ValueError("steps is given without a model; expected layers alone: each call is a layer")
         self._writer = Writer(out, join, dtype, overwrite)
         self.tokens, self.tokens_kv = tokens, tokens_kv
+        self._picture = image_arrays(image, image_tokens, None, grid)
         self.paths: List[str] = []
         self.layers: Dict[int, str] = {}
         self.steps: List[int] = []
@@ -246,7 +248,7 @@ class Recording:
                 raise ValueError(self._why_nothing())
             if kind is None:
                 self._note_unused()
-            self.paths = self._writer.finish(self.tokens, self.tokens_kv)
+            self.paths = self._writer.finish(self.tokens, self.tokens_kv, self._picture)
         finally:
             self._writer.remove()
 

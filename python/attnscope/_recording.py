@@ -20,7 +20,7 @@ from typing import Any, Dict, IO, List, NamedTuple, Optional, Sequence, Tuple
 import numpy
 from numpy.typing import NDArray
 
-from ._arrays import _text
+from ._arrays import Arrays, _text
 from ._program import Note
 
 Options = Dict[str, Any]
@@ -199,7 +199,9 @@ class _File:
             raise
         self.options[layer] = options
 
-    def finish(self, texts: Dict[str, Sequence[str]]) -> None:
+    def finish(self, texts: Dict[str, Sequence[str]], picture: Arrays) -> None:
+        for name, values in picture.items():
+            self.write(name, values)
         for name, labels in texts.items():
             self.write(name, numpy.array(json.dumps(list(labels))))
         options = list(self.options.values())
@@ -320,7 +322,7 @@ class Writer:
             self._write(layer, None, q, joined.k, joined.v, made[key], joined.options)
             joined.k = joined.v = None
 
-    def finish(self, tokens: Optional[Sequence[Any]], tokens_kv: Optional[Sequence[Any]]) -> List[str]:
+    def finish(self, tokens: Optional[Sequence[Any]], tokens_kv: Optional[Sequence[Any]], picture: Optional[Arrays] = None) -> List[str]:
         """Writes the rest and gives the files their names. Returns the paths, in order of the steps."""
         self._write_joined()
         files = sorted((file for file in self.files.values() if file.options), key=lambda file: file.step or 0)  # stable
@@ -329,14 +331,15 @@ class Writer:
                 file.remove()
         of_step = collections.Counter(file.step for file in files)
         texts = _texts_of(files, tokens, tokens_kv)
+        pictures = _pictures_of(files, picture or {})
         seen: Dict[Optional[int], int] = collections.Counter()
         paths = []
-        for file, labels in zip(files, texts):
+        for file, labels, shown in zip(files, texts, pictures):
             seen[file.step] += 1
             name = self.out.stem + (f"-step{file.step}" if len(of_step) > 1 else "")
             name += f"-{seen[file.step]}" if of_step[file.step] > 1 else ""
             self._use(file)
-            file.finish(labels)
+            file.finish(labels, shown)
             self.used.remove(file)
             path = self.out.with_name(name + ".npz")
             os.replace(file.part, path)
@@ -351,6 +354,27 @@ class Writer:
             joined.queries.close()
         self.files.clear()
         self.joined.clear()
+
+
+def _pictures_of(files: Sequence[_File], picture: Arrays) -> List[Arrays]:
+    """The picture of each file, where its keys have the patches: those of image_tokens; in a file of the image alone, as of a vision tower, all
+    keys, or all after one class token."""
+    if not picture:
+        return [{} for _ in files]
+    tokens, grid = picture.get("image_tokens"), picture.get("image_grid")
+    count = int(tokens[1]) if tokens is not None else int(numpy.prod(grid)) if grid is not None else 0
+    found: List[Arrays] = []
+    for tk in (file.sizes.tk for file in files):
+        if tk - count in (0, 1):
+            found.append({**picture, "image_tokens": numpy.array([tk - count, count])})
+        elif tokens is not None and int(tokens.sum()) <= tk:
+            found.append(dict(picture))
+        else:
+            found.append({})
+    if not any(found):
+        keys = ", ".join(sorted({str(file.sizes.tk) for file in files}))
+        warnings.warn(f"the image has {count} patches, and no call has these keys; the calls have {keys} keys. The files have no image", Note, stacklevel=5)
+    return found
 
 
 def _texts_of(files: Sequence[_File], tokens: Optional[Sequence[Any]], tokens_kv: Optional[Sequence[Any]]) -> List[Dict[str, List[str]]]:
