@@ -25,7 +25,7 @@ namespace {
 
 constexpr int kRampColors = 256;
 constexpr std::size_t kMostNamedSinks = 4;
-constexpr float kMostAspect = 6.0F;  // of a picture that is only known by its patches
+constexpr float kMostAspect = 5.0F;  // longer ones, as spectrograms, are stretched
 
 /// The patches, and the row or column that is looked at.
 struct SeenImage {
@@ -242,10 +242,10 @@ Between between(int pixel, int pixels, Index patches) {
 }
 
 float aspect_of(const HeadImageView& view) {
-    if (view.pixels)
-        return static_cast<float>(view.pixels->width) / static_cast<float>(view.pixels->height);
-    const float patches = static_cast<float>(view.columns) / static_cast<float>(view.rows);
-    return std::clamp(patches, 1.0F / kMostAspect, kMostAspect);
+    const Index width = view.pixels ? view.pixels->width : view.columns;
+    const Index height = view.pixels ? view.pixels->height : view.rows;
+    return std::clamp(static_cast<float>(width) / static_cast<float>(height), 1.0F / kMostAspect,
+                      kMostAspect);
 }
 
 std::uint64_t picture_key(std::uint64_t content, std::uint64_t kind, int width, int height) {
@@ -387,7 +387,8 @@ Image heat_image(const HeadImageView& view, int width, int height) {
             if (!is_number(down.nearest, at.nearest)) {
                 color = special(view.looks[down.nearest * view.columns + at.nearest]);
             } else {
-                double shown = value(down.nearest, at.nearest);
+                const double own = value(down.nearest, at.nearest);
+                double shown = own;
                 if (view.look.smooth && is_number(down.low, at.low) &&
                     is_number(down.low, at.high) && is_number(down.high, at.low) &&
                     is_number(down.high, at.high))
@@ -395,7 +396,7 @@ Image heat_image(const HeadImageView& view, int width, int height) {
                         std::lerp(value(down.low, at.low), value(down.low, at.high), at.part),
                         std::lerp(value(down.high, at.low), value(down.high, at.high), at.part),
                         down.part);
-                if (std::abs(shown) < view.cutoff) shown = 0.0;
+                if (std::abs(own) < view.cutoff) shown = 0.0;
                 const double position = position_of(view.range, shown);
                 color = view.ramp[static_cast<std::size_t>(
                     std::lround(position * static_cast<double>(view.ramp.size() - 1)))];

@@ -112,6 +112,11 @@ std::optional<large::Cell> draw_tokens(const HeadImageView& view, const Box& box
     panel("tokens", list, [&] {
         const ImVec2 low = ImGui::GetCursorScreenPos();
         const auto boxes = flow(view.tokens, list.size().x - frame.px(kSpace12), frame);
+        const auto selected = std::ranges::find_if(view.tokens, [](const HeadImageToken& token) {
+            return token.is_query || token.is_key;
+        });
+        if (ImGui::IsWindowAppearing() && selected != view.tokens.end())  // is in sight
+            ImGui::SetScrollY(boxes[selected - view.tokens.begin()].high.y - list.size().y / 2);
         for (std::size_t n = 0; n < boxes.size(); ++n) {
             const Box at{{low.x + boxes[n].low.x, low.y + boxes[n].low.y},
                          {low.x + boxes[n].high.x, low.y + boxes[n].high.y}};
@@ -253,10 +258,12 @@ std::optional<large::Cell> draw_one_image(const HeadImageView& view, const Box& 
     draw_pictures_of(view, place, frame);
     draw_marks(view, place, frame);
     draw_patch_titles(view, place, frame);
-    draw_color_bar(view,
-                   {{place.box.low.x, place.box.high.y},
-                    {space.high.x, place.box.high.y + frame.px(kColorBarRow)}},
-                   frame);
+    const bool is_beside = at.has_tokens && at.tokens.low.x > place.box.high.x;
+    draw_color_bar(
+        view,
+        {{place.box.low.x, place.box.high.y},
+         {is_beside ? place.box.high.x : space.high.x, place.box.high.y + frame.px(kColorBarRow)}},
+        frame);
     auto hovered = press_picture(view, place, frame, out);
     if (!at.has_tokens) return hovered;
     const auto word = draw_tokens(view, at.tokens, frame, out);
