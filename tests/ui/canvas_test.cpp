@@ -2,6 +2,7 @@
 #include "app/common/format.h"
 #include "app/workspaces/step/draw/layout.h"
 #include "core/large/map_input.h"
+#include "core/rng.h"
 #include "core/scores/score.h"
 #include "core/train/task_table.h"
 #include "tests/ui/app.h"
@@ -403,12 +404,60 @@ TEST_CASE("the words of the weights are chips over the columns where they fit, w
     const auto view = build_step_view(state);
     for (const ImVec2 space : {ImVec2{1100.0F, 800.0F}, {1100.0F, 300.0F}, {150.0F, 800.0F}}) {
         const ui::CanvasLayout layout = ui::lay_out_canvas(view, ui.style(), space);
-        CHECK(layout.chips == (space.x > 200.0F));
-        CHECK((layout.arcs > 0.0F) == (space.y > 500.0F));
-        CHECK(layout.operands.size() == 1);  // bars
+        CHECK((layout.chips == ui::ChipForm::level) == (space.x > 200.0F));
+        CHECK((layout.chips == ui::ChipForm::upright) == (space.x < 200.0F));
+        CHECK(layout.arcs >= 80.0F);
+        REQUIRE(layout.operands.size() == 1);  // bars
+        CHECK((layout.operands[0].cell.y > 0.0F) == (space.y > 500.0F));
         CHECK(layout.operands[0].origin.x == layout.result.origin.x);
         CHECK(layout.operands[0].cell.x == doctest::Approx(layout.result.cell.x));
     }
+}
+
+TEST_CASE("up to twenty words have chips and arcs in a laptop's window too") {
+    for (const float scale : {1.0F, 1.5F})
+        for (const int tokens : {4, 14, 20}) {
+            CAPTURE(scale);
+            CAPTURE(tokens);
+            std::string sentence;
+            for (int n = 0; n < tokens; ++n) sentence += n % 3 == 0 ? "because " : "it ";
+            App app({1280.0F, 720.0F}, scale);
+            app.act({view::SetSentence{sentence}, view::GoToStage{Stage::weights}}, 30);
+            const ImGuiWindow* const canvas = child("canvas");
+            REQUIRE(canvas);
+            const view::StepView view = build_step_view(app.state);
+            const ui::CanvasLayout layout = ui::lay_out_canvas(
+                view, app.ui.style(), {canvas->Size.x, canvas->Size.y - 64.0F * scale});
+            CHECK(layout.chips != ui::ChipForm::none);
+            CHECK(layout.arcs >= 32.0F * scale);
+            if (scale == 1.0F) CHECK(layout.arcs >= 80.0F);
+        }
+}
+
+TEST_CASE("level chips keep apart, each with its middle over its column") {
+    std::uint64_t drawn = 0;
+    const auto next = [&drawn] { return static_cast<float>(uniform(3, drawn++)); };
+    int seen = 0;
+    for (int round = 0; round < 400; ++round) {
+        std::vector<float> widths;
+        for (int n = 0; n < 12; ++n) widths.push_back(10.0F + 60.0F * next());
+        const float pitch = 30.0F + 40.0F * next();
+        const auto spans = ui::level_spans(widths, pitch);
+        if (spans.empty()) continue;
+        ++seen;
+        REQUIRE(spans.size() == widths.size());
+        for (std::size_t n = 0; n < spans.size(); ++n) {
+            const float middle = (spans[n].low + spans[n].high) / 2;
+            CHECK(middle >= static_cast<float>(n) * pitch);
+            CHECK(middle <= static_cast<float>(n + 1) * pitch);
+            CHECK(spans[n].high - spans[n].low == doctest::Approx(widths[n]));
+            if (n > 0) CHECK(spans[n].low >= spans[n - 1].high - 0.01F);
+        }
+    }
+    CHECK(seen > 50);
+    CHECK(seen < 400);
+    CHECK(ui::level_spans(std::vector{50.0F, 8.0F, 50.0F}, 40.0F).size() == 3);
+    CHECK(ui::level_spans(std::vector{90.0F, 90.0F, 90.0F}, 40.0F).empty());
 }
 
 TEST_CASE("a huge number is written short, and takes no other number away") {

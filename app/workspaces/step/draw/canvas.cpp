@@ -18,7 +18,6 @@ constexpr float kSpaciousPitch = 36.0F;  // of columns beside which a row's numb
 constexpr float kNarrowestBar = 96.0F;
 constexpr float kFooterHeight = 26.0F;  // of a colour bar with its numbers
 constexpr double kFading = 0.4;         // of its time, the end: a flash fades
-constexpr float kWordChip = 28.0F;
 constexpr float kNarrow = 360.0F;
 constexpr float kHeight = 0.3F;  // of the spare height is above a canvas of words
 
@@ -61,7 +60,7 @@ Cross cross_of(const StepView& view, const CanvasLayout& layout, const Frame& fr
         cross.all.push_back({grid, {place.origin + cross.origin, place.cell}});
     };
     for (std::size_t n = 0; n < view.operands.size(); ++n)
-        add(view.operands[n], layout.operands[n]);
+        if (layout.operands[n].cell.y > 0.0F) add(view.operands[n], layout.operands[n]);
     add(view.result, layout.result);
     return cross;
 }
@@ -75,15 +74,16 @@ std::optional<CellRef> draw_axes(const Cross& cross, const Placed& hero, Actions
     GridPlace rows{{right, hero.place.origin.y}, hero.place.cell};
     draw_row_labels(GridCanvas{hero.grid, rows, cross.frame}, right);
     const float bottom = (top ? top : &hero)->place.origin.y;
-    if (!cross.layout.chips) {
+    if (cross.layout.chips == ChipForm::none) {
         draw_column_labels(cross.canvas(hero), bottom);
         return std::nullopt;
     }
-    const float chip = cross.frame.px(kWordChip);
+    const float chip = cross.layout.chip;
     const WordColumns at{{hero.place.origin.x, bottom - chip - cross.frame.px(kSpace8)},
                          hero.place.cell.x,
                          chip,
-                         cross.layout.arcs};
+                         cross.layout.arcs,
+                         cross.layout.chips};
     return draw_sentence(cross.view.sentence, at, cross.frame, out);
 }
 

@@ -33,14 +33,15 @@ constexpr float kLowLegend = 34.0F;
 constexpr float kWholePixels = 16.0F;
 
 // For weights, which have the sentence above their columns.
-constexpr float kChip = 28.0F;
-constexpr float kChipAir = 6.0F;
-constexpr float kArcs = 80.0F;
-constexpr float kLeastForArcs = 480.0F;
-constexpr float kBars = 52.0F;
-constexpr float kLowBars = 0.1F;  // of the canvas
+constexpr float kArcs = 80.0F, kLowestArcs = 32.0F;
+constexpr float kBars = 52.0F, kLowestBars = 44.0F;    // their numbers are clear of the mark at 1
+constexpr float kLowBars = 0.1F;                       // of the canvas
+constexpr float kLeastRows = 0.42F, kMostRows = 0.5F;  // of it: the matrix, before words and arcs
+constexpr float kReadableRow = 12.8F;                  // whose label needs no second column
+constexpr std::size_t kMostOfArcs = 20;                // tokens: of more the matrix comes first
 constexpr float kEvenness = 92.0F;
 constexpr float kWordAspect = 1.9F;
+constexpr float kLevelAspect = 4.0F;  // at most, for the sake of level words
 
 /// How many there are, one at least.
 template <class Count>
@@ -61,16 +62,22 @@ float whole(float cell, const Frame& frame) {
 /// The matrix has only bars above its columns, which are words.
 bool is_of_text(const StepView& view) { return !view.sentence.empty(); }
 
+/// The aspect of a cell, and the pitch of columns that level words ask for.
+struct Wanted {
+    float aspect, pitch;
+};
+
 /// Wider than high rather than small: figures are.
-float widest_cell(float height, float aspect, const Frame& frame) {
-    return std::max(
-        {height * aspect, std::min(height * kLowAspect, frame.px(kNumbered)), frame.px(kLabelled)});
+float widest_cell(float height, const Wanted& wanted, const Frame& frame) {
+    const float level = wanted.pitch <= height * kLevelAspect ? wanted.pitch : 0.0F;
+    return std::max({height * wanted.aspect, std::min(height * kLowAspect, frame.px(kNumbered)),
+                     frame.px(kLabelled), level});
 }
 
-ImVec2 hero_cell(ImVec2 space, Tokens tokens, float aspect, const Frame& frame) {
+ImVec2 hero_cell(ImVec2 space, Tokens tokens, const Wanted& wanted, const Frame& frame) {
     const float height = std::min(space.y / tokens.queries, frame.px(kHighestCell));
     const float width = std::min({space.x / tokens.keys, frame.px(kWidestCell)});
-    return {whole(std::min(width, widest_cell(height, aspect, frame)), frame),
+    return {whole(std::min(width, widest_cell(height, wanted, frame)), frame),
             whole(std::min(height, width), frame)};
 }
 
@@ -94,29 +101,40 @@ float label_width(const StepView& view, const Frame& frame, float pitch) {
     return std::min(std::max(queries, keys) + frame.px(kLabelAir), frame.px(kMostLabels));
 }
 
-/// The boxes for arms of that size; the room that the labels take depends on the cells, and they on it.
-CanvasLayout fit(const StepView& view, const Frame& frame, ImVec2 available, ImVec2 arms) {
+/// Of column labels, or of words and arcs.
+float head_height(const StepView& view, const CanvasLayout& layout, float pitch,
+                  const Frame& frame) {
+    if (layout.chips == ChipForm::none)
+        return column_labels_height({view.keys, pitch, Role::key, {}, {}}, frame);
+    return layout.chip + layout.arcs + frame.px(kLayoutGap);
+}
+
+/// The boxes for arms of that size and words with such arcs; the room that the labels take depends on the cells, and they
+/// on it.
+CanvasLayout fit(const StepView& view, const Frame& frame, ImVec2 available, ImVec2 arms,
+                 float arcs = 0.0F) {
     CanvasLayout layout;
     layout.arms = arms;
+    layout.arcs = arcs;
     const bool of_text = is_of_text(view);
+    const bool is_whole = of_text && view.sentence.attended().chips.size() == view.keys.size();
+    const Wanted wanted{of_text ? kWordAspect : kMostAspect,
+                        of_text ? std::ceil(level_pitch(view.keys, frame)) : 0.0F};
     layout.right = std::min(frame.px(of_text ? kEvenness : kRight), available.x * kMostArm);
-    if (of_text && available.y >= frame.px(kLeastForArcs)) layout.arcs = frame.px(kArcs);
     layout.legend = frame.px(available.y < frame.px(kLowCanvas) ? kLowLegend : kLegend);
     const float gap = frame.px(kLayoutGap);
     const Tokens tokens{some(view.queries.size()), some(view.keys.size())};
     ImVec2 cell{frame.px(kWidestCell), frame.px(kHighestCell)}, space;
     for (int pass = 0; pass < 4; ++pass) {
-        layout.chips =
-            of_text && frame.widest(frame.fonts.small, view.keys) + frame.px(kChipAir) <= cell.x;
-        const float head =
-            layout.chips ? frame.px(kChip) + layout.arcs + frame.px(kLayoutGap)
-                         : column_labels_height({view.keys, cell.x, Role::key, {}, {}}, frame);
+        layout.chips = is_whole ? chip_form(view.keys, cell.x, frame) : ChipForm::none;
+        layout.chip = chip_height(view.keys, layout.chips, frame);
+        const float head = head_height(view, layout, cell.x, frame);
         // Narrower cells turn the labels more: at the end their room does not shrink again.
         layout.head = pass < 2 ? head : std::max(layout.head, head);
         layout.labels = label_width(view, frame, cell.y);
         space = {std::max(available.x - layout.labels - arms.x - layout.right - 2 * gap, 1.0F),
                  std::max(available.y - layout.head - arms.y - layout.legend - gap, 1.0F)};
-        cell = hero_cell(space, tokens, of_text ? kWordAspect : kMostAspect, frame);
+        cell = hero_cell(space, tokens, wanted, frame);
     }
     layout.hero.low = {layout.labels + arms.x + gap, layout.head + arms.y + gap};
     layout.hero.high = {layout.hero.low.x + hero_width(view, cell.x, tokens, space.x, frame),
@@ -129,10 +147,25 @@ void move_by(CanvasLayout& layout, ImVec2 by) {
         *corner = {std::floor(corner->x + by.x), std::floor(corner->y + by.y)};
 }
 
-/// The sentence, the bars of one row and the matrix: one above the other, on one axis.
+/// The sentence, the bars of one row and the matrix: one above the other, on one axis. In a low window the bars give way
+/// first, whose numbers are those of the row, then the arcs are lower; many tokens have no arcs.
 CanvasLayout text_box(const StepView& view, const Frame& frame, ImVec2 available) {
-    CanvasLayout layout =
-        fit(view, frame, available, {0.0F, std::min(frame.px(kBars), available.y * kLowBars)});
+    const bool few = view.keys.size() <= kMostOfArcs;
+    const float rows = frame.px(kReadableRow) * some(view.queries.size());
+    const float least =
+        within(rows, kLeastRows * available.y, (few ? kMostRows : 1.0F) * available.y);
+    const auto missing = [&](const CanvasLayout& layout) {
+        return least - (available.y - layout.legend - layout.hero.low.y);
+    };
+    const float height = std::min(frame.px(kBars), available.y * kLowBars);
+    const ImVec2 bars{0.0F, height < frame.px(kLowestBars) ? 0.0F : height};
+    float arcs = frame.px(kArcs);
+    CanvasLayout layout = fit(view, frame, available, bars, arcs);
+    if (few && missing(layout) > 0.0F) layout = fit(view, frame, available, {}, arcs);
+    if (const float excess = missing(layout); excess > 0.0F) {
+        arcs = few && arcs - excess >= frame.px(kLowestArcs) ? arcs - excess : 0.0F;
+        layout = fit(view, frame, available, few ? ImVec2{} : bars, arcs);
+    }
     const float spare = available.x - layout.hero.high.x - layout.right - frame.px(kLayoutGap);
     move_by(layout, {std::max(spare, 0.0F) / 2, 0.0F});
     return layout;

@@ -4,6 +4,7 @@
 
 #include "app/common/draw/grid.h"
 #include "app/common/draw/workspace.h"
+#include "app/workspaces/step/draw/sentence.h"
 #include "app/workspaces/step/view.h"
 
 namespace attn::ui {
@@ -20,12 +21,14 @@ struct CanvasLayout {
     float head = 0.0F;    // height of the column labels, above the arm
     float right = 0.0F;   // width of the part right of the hero
     float legend = 0.0F;  // height of the part below it
-    bool chips = false;   // the column labels are the sentence's words
-    float arcs = 0.0F;    // room above these
+    ChipForm chips = ChipForm::none;  // of the column labels, where they are the sentence's words
+    float chip = 0.0F;                // their height
+    float arcs = 0.0F;                // room above these
 };
 
 /// As large as fits `available`. The boxes depend on the document's tokens alone: not on stage, head or widths,
-/// except for the weights, which have the sentence above them instead of the operands.
+/// except for the weights, which have the sentence above them instead of the operands. Low windows have words and arcs
+/// there and no bars: their operand has no height.
 CanvasLayout lay_out_canvas(const StepView& view, const Frame& frame, ImVec2 available);
 
 }  // namespace attn::ui

@@ -19,21 +19,54 @@ constexpr float kThickLoop = 6.0F;   // and its width at most
 constexpr float kLowestArc = 14.0F;
 constexpr int kArcSteps = 32;
 constexpr float kBetweenChips = 1.0F;
+constexpr float kChipAir = 6.0F;  // of a word within its chip, both sides
+constexpr float kLevelChip = 28.0F;
+constexpr float kUprightLine = 14.0F;     // a narrower column has no word
+constexpr float kUprightAir = 12.0F;      // of a word that runs up, both ends
+constexpr float kMiddlePart = 0.1F;       // of a column: as near its edges no chip has its middle
+constexpr std::size_t kMostLetters = 14;  // longer words lose their middle
+
+std::string shown(std::string_view word) { return middle_ellipsis(word, kMostLetters); }
+
+std::vector<float> widths_of(const std::vector<std::string>& labels, const Frame& frame) {
+    std::vector<float> widths;
+    for (const std::string& label : labels)
+        widths.push_back(frame.text_width(frame.fonts.small, shown(label)) +
+                         frame.px(kChipAir + 2 * kBetweenChips));
+    return widths;
+}
+
+std::vector<ChipSpan> even_spans(std::size_t count, float pitch) {
+    std::vector<ChipSpan> spans;
+    for (std::size_t n = 0; n < count; ++n)
+        spans.push_back({static_cast<float>(n) * pitch, static_cast<float>(n + 1) * pitch});
+    return spans;
+}
+
+/// As wide as their columns where all words fit into these.
+std::vector<ChipSpan> spans_of(const std::vector<WordChip>& chips, const WordColumns& at,
+                               const Frame& frame) {
+    std::vector<std::string> labels;
+    for (const WordChip& chip : chips) labels.push_back(chip.text);
+    const std::vector<float> widths = widths_of(labels, frame);
+    const bool fit = std::ranges::all_of(widths, [&](float width) { return width <= at.pitch; });
+    if (at.form == ChipForm::level && !fit)
+        if (auto spans = level_spans(widths, at.pitch); !spans.empty()) return spans;
+    return even_spans(chips.size(), at.pitch);
+}
 
 struct Scene {
     const SentenceView& view;
     const WordColumns& at;
     const Frame& frame;
+    std::vector<ChipSpan> spans;
 
-    float middle(std::size_t n) const {
-        return at.low.x + (static_cast<float>(n) + 0.5F) * at.pitch;
-    }
+    float middle(std::size_t n) const { return at.low.x + (spans[n].low + spans[n].high) / 2; }
     Point low(std::size_t n) const {
-        return {at.low.x + static_cast<float>(n) * at.pitch + frame.px(kBetweenChips), at.low.y};
+        return {at.low.x + spans[n].low + frame.px(kBetweenChips), at.low.y};
     }
     Point high(std::size_t n) const {
-        return {at.low.x + static_cast<float>(n + 1) * at.pitch - frame.px(kBetweenChips),
-                at.low.y + at.height};
+        return {at.low.x + spans[n].high - frame.px(kBetweenChips), at.low.y + at.height};
     }
 };
 
@@ -81,7 +114,19 @@ const Font& chip_font(const Scene& scene) {
     const auto fits = [&](const WordChip& chip) {
         return scene.frame.text_width(usual, chip.text) + scene.frame.px(4) <= scene.at.pitch;
     };
-    return std::ranges::all_of(scene.view.attended().chips, fits) ? usual : scene.frame.fonts.small;
+    const bool level = scene.at.form == ChipForm::level;
+    const bool all = level && std::ranges::all_of(scene.view.attended().chips, fits);
+    return all ? usual : scene.frame.fonts.small;
+}
+
+void draw_word(const Scene& scene, const WordChip& chip, Color ink, Point low, Point high) {
+    const Frame& frame = scene.frame;
+    const Font& font = chip_font(scene);
+    if (scene.at.form == ChipForm::level)
+        return draw_fitted(frame, font, low, high, Align::center, ink,
+                           &font == &frame.fonts.small ? shown(chip.text) : chip.text);
+    draw_rotated_text(frame, font, {(low.x + high.x) / 2, high.y - frame.px(kUprightAir / 2)},
+                      -90.0F, ink, shown(chip.text));
 }
 
 void draw_chip(const Scene& scene, const WordChip& chip, std::size_t n) {
@@ -95,8 +140,7 @@ void draw_chip(const Scene& scene, const WordChip& chip, std::size_t n) {
     const Point high = scene.high(n);
     const float radius = frame.px(kRadius);
     frame.painter.rect(low, high, plain ? theme.raised : chip.fill, radius);
-    draw_fitted(frame, chip_font(scene), {low.x, low.y}, {high.x, high.y}, Align::center, ink,
-                chip.text);
+    draw_word(scene, chip, ink, low, high);
     if (chip.is_key) frame.painter.outline(low, high, theme.key, frame.px(2), radius);
     if (chip.is_query) frame.painter.outline(low, high, theme.query, frame.px(2), radius);
 }
@@ -130,13 +174,62 @@ void step_by_keys(const Scene& scene, Actions& out) {
 
 }  // namespace
 
+std::vector<ChipSpan> level_spans(std::span<const float> widths, float pitch) {
+    // As far left as the columns and the chips before allow, then as far right: halfway keeps all of it.
+    const auto count = static_cast<std::ptrdiff_t>(widths.size());
+    const auto apart = [&](std::ptrdiff_t n) { return (widths[n - 1] + widths[n]) / 2; };
+    const auto column = [&](std::ptrdiff_t n, float part) {
+        return (static_cast<float>(n) + part) * pitch;
+    };
+    std::vector<float> low(widths.size()), high(widths.size());
+    for (std::ptrdiff_t n = 0; n < count; ++n) {
+        low[n] = column(n, kMiddlePart);
+        if (n > 0) low[n] = std::max(low[n], low[n - 1] + apart(n));
+        if (low[n] > column(n, 1.0F - kMiddlePart)) return {};
+    }
+    std::vector<ChipSpan> spans(widths.size());
+    for (std::ptrdiff_t n = count - 1; n >= 0; --n) {
+        high[n] = column(n, 1.0F - kMiddlePart);
+        if (n + 1 < count) high[n] = std::min(high[n], high[n + 1] - apart(n + 1));
+        const float middle = (low[n] + high[n]) / 2;
+        spans[n] = {middle - widths[n] / 2, middle + widths[n] / 2};
+    }
+    return spans;
+}
+
+float level_pitch(const std::vector<std::string>& labels, const Frame& frame) {
+    constexpr int kHalvings = 10;
+    const std::vector<float> widths = widths_of(labels, frame);
+    float high = widths.empty() ? 0.0F : *std::ranges::max_element(widths);
+    float low = 0.0F;
+    for (int n = 0; n < kHalvings; ++n) {
+        const float middle = (low + high) / 2;
+        (level_spans(widths, middle).empty() ? low : high) = middle;
+    }
+    return high;
+}
+
+ChipForm chip_form(const std::vector<std::string>& labels, float pitch, const Frame& frame) {
+    if (pitch < frame.px(kUprightLine)) return ChipForm::none;
+    const std::vector<float> widths = widths_of(labels, frame);
+    return level_spans(widths, pitch).empty() ? ChipForm::upright : ChipForm::level;
+}
+
+float chip_height(const std::vector<std::string>& labels, ChipForm form, const Frame& frame) {
+    if (form != ChipForm::upright) return frame.px(kLevelChip);
+    float longest = 0.0F;
+    for (const std::string& label : labels)
+        longest = std::max(longest, frame.text_width(frame.fonts.small, shown(label)));
+    return longest + frame.px(kUprightAir);
+}
+
 std::optional<CellRef> draw_sentence(const SentenceView& view, const WordColumns& at,
                                      const Frame& frame, Actions& out) {
     if (view.empty()) return std::nullopt;
-    const Scene scene{view, at, frame};
+    const auto& chips = view.attended().chips;
+    const Scene scene{view, at, frame, spans_of(chips, at, frame)};
     draw_arcs(scene);
     std::optional<CellRef> hovered;
-    const auto& chips = view.attended().chips;
     for (std::size_t n = 0; n < chips.size(); ++n) {
         ImGui::PushID(static_cast<int>(n));
         if (const auto over = chip_at(scene, chips[n], n, out)) hovered = over;
