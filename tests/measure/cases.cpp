@@ -107,7 +107,8 @@ Scene scene_of(const Case& at) {
 view::AppState screen_of(const Case& at) {
     static AppState cached;
     static std::string cached_name;
-    const std::string name = fmt::format("{} {} {} {}", at.workspace, at.shot, at.tokens, at.heads);
+    const std::string name = fmt::format("{} {} {} {} {}", at.workspace, at.shot, at.tokens,
+                                         at.heads, info(at.stage).key);
     if (name != cached_name) {
         cached = entered(at);
         cached_name = name;

@@ -7,11 +7,11 @@ namespace {
 
 // Design units.
 constexpr float kLayoutGap = 8.0F;
-constexpr float kWidestCell = 160.0F;
-constexpr float kHighestCell = 128.0F;
-constexpr float kWidestArmCell = 64.0F;
-constexpr float kHighestArmCell = 32.0F;
-constexpr float kHighestRow = 28.0F;  // one row above a matrix
+// A cell of the hero at most, and what it grows by in a canvas that is larger than `kUsual…`.
+constexpr float kWidestCell = 160.0F, kUsualWidth = 500.0F, kWiderCell = 0.22F;
+constexpr float kHighestCell = 128.0F, kUsualHeight = 400.0F, kHigherCell = 0.25F;
+constexpr float kArmCellWidth = 0.4F, kArmCellHeight = 0.25F;  // of an arm, at most: of the hero's
+constexpr float kHighestRow = 28.0F;                           // one row above a matrix
 constexpr float kLegend = 36.0F;
 constexpr float kRight = 132.0F;
 constexpr float kRightTitle = 40.0F;  // height above a matrix there
@@ -34,11 +34,12 @@ constexpr float kWholePixels = 16.0F;
 
 // For weights, which have the sentence above their columns.
 constexpr float kArcs = 80.0F, kLowestArcs = 32.0F;
-constexpr float kBars = 52.0F, kLowestBars = 44.0F;    // their numbers are clear of the mark at 1
-constexpr float kLowBars = 0.1F;                       // of the canvas
-constexpr float kLeastRows = 0.42F, kMostRows = 0.5F;  // of it: the matrix, before words and arcs
-constexpr float kReadableRow = 12.8F;                  // whose label needs no second column
-constexpr std::size_t kMostOfArcs = 20;                // tokens: of more the matrix comes first
+constexpr float kBars = 52.0F, kLowestBars = 44.0F;      // their numbers are clear of the mark at 1
+constexpr float kArcsShare = 0.09F, kBarsShare = 0.06F;  // of a high canvas
+constexpr float kLowBars = 0.1F;                         // of the canvas
+constexpr float kLeastRows = 0.42F, kMostRows = 0.5F;    // of it: the matrix, before words and arcs
+constexpr float kReadableRow = 12.8F;                    // whose label needs no second column
+constexpr std::size_t kMostOfArcs = 20;                  // tokens: of more the matrix comes first
 constexpr float kEvenness = 92.0F;
 constexpr float kWordAspect = 1.9F;
 constexpr float kLevelAspect = 4.0F;  // at most, for the sake of level words
@@ -74,9 +75,15 @@ float widest_cell(float height, const Wanted& wanted, const Frame& frame) {
                      frame.px(kLabelled), level});
 }
 
-ImVec2 hero_cell(ImVec2 space, Tokens tokens, const Wanted& wanted, const Frame& frame) {
-    const float height = std::min(space.y / tokens.queries, frame.px(kHighestCell));
-    const float width = std::min({space.x / tokens.keys, frame.px(kWidestCell)});
+ImVec2 largest_cell(ImVec2 available, const Frame& frame) {
+    return {std::max(frame.px(kWidestCell), (available.x - frame.px(kUsualWidth)) * kWiderCell),
+            std::max(frame.px(kHighestCell), (available.y - frame.px(kUsualHeight)) * kHigherCell)};
+}
+
+ImVec2 hero_cell(ImVec2 space, ImVec2 largest, Tokens tokens, const Wanted& wanted,
+                 const Frame& frame) {
+    const float height = std::min(space.y / tokens.queries, largest.y);
+    const float width = std::min(space.x / tokens.keys, largest.x);
     return {whole(std::min(width, widest_cell(height, wanted, frame)), frame),
             whole(std::min(height, width), frame)};
 }
@@ -114,6 +121,7 @@ float head_height(const StepView& view, const CanvasLayout& layout, float pitch,
 CanvasLayout fit(const StepView& view, const Frame& frame, ImVec2 available, ImVec2 arms,
                  float arcs = 0.0F) {
     CanvasLayout layout;
+    layout.largest = largest_cell(available, frame);
     layout.arms = arms;
     layout.arcs = arcs;
     const bool of_text = is_of_text(view);
@@ -124,7 +132,7 @@ CanvasLayout fit(const StepView& view, const Frame& frame, ImVec2 available, ImV
     layout.legend = frame.px(available.y < frame.px(kLowCanvas) ? kLowLegend : kLegend);
     const float gap = frame.px(kLayoutGap);
     const Tokens tokens{some(view.queries.size()), some(view.keys.size())};
-    ImVec2 cell{frame.px(kWidestCell), frame.px(kHighestCell)}, space;
+    ImVec2 cell = layout.largest, space;
     for (int pass = 0; pass < 4; ++pass) {
         layout.chips = is_whole ? chip_form(view.keys, cell.x, frame) : ChipForm::none;
         layout.chip = chip_height(view.keys, layout.chips, frame);
@@ -134,7 +142,7 @@ CanvasLayout fit(const StepView& view, const Frame& frame, ImVec2 available, ImV
         layout.labels = label_width(view, frame, cell.y);
         space = {std::max(available.x - layout.labels - arms.x - layout.right - 2 * gap, 1.0F),
                  std::max(available.y - layout.head - arms.y - layout.legend - gap, 1.0F)};
-        cell = hero_cell(space, tokens, wanted, frame);
+        cell = hero_cell(space, layout.largest, tokens, wanted, frame);
     }
     layout.hero.low = {layout.labels + arms.x + gap, layout.head + arms.y + gap};
     layout.hero.high = {layout.hero.low.x + hero_width(view, cell.x, tokens, space.x, frame),
@@ -157,9 +165,10 @@ CanvasLayout text_box(const StepView& view, const Frame& frame, ImVec2 available
     const auto missing = [&](const CanvasLayout& layout) {
         return least - (available.y - layout.legend - layout.hero.low.y);
     };
-    const float height = std::min(frame.px(kBars), available.y * kLowBars);
+    const float most = std::max(frame.px(kBars), available.y * kBarsShare);
+    const float height = std::min(most, available.y * kLowBars);
     const ImVec2 bars{0.0F, height < frame.px(kLowestBars) ? 0.0F : height};
-    float arcs = frame.px(kArcs);
+    float arcs = std::max(frame.px(kArcs), available.y * kArcsShare);
     CanvasLayout layout = fit(view, frame, available, bars, arcs);
     if (few && missing(layout) > 0.0F) layout = fit(view, frame, available, {}, arcs);
     if (const float excess = missing(layout); excess > 0.0F) {
@@ -216,11 +225,11 @@ CanvasLayout boxes_of(const StepView& view, const Frame& frame, ImVec2 available
 }
 
 /// A matrix that fills the hero's box, or as much of it as its shape asks for.
-GridPlace in_hero(const GridView& grid, const Box& hero, const Frame& frame) {
+GridPlace in_hero(const GridView& grid, const Box& hero, ImVec2 largest) {
     const ImVec2 space{hero.high.x - hero.low.x, hero.high.y - hero.low.y};
     return {hero.low,
-            {std::min(space.x / some(grid.columns), frame.px(kWidestCell)),
-             std::min(space.y / some(grid.rows), frame.px(kHighestCell))}};
+            {std::min(space.x / some(grid.columns), largest.x),
+             std::min(space.y / some(grid.rows), largest.y)}};
 }
 
 /// The matrices of one slot, nearest to the hero last, as drawn from the outside in.
@@ -240,16 +249,16 @@ void place_left(const StepView& view, const Frame& frame, float row_height, Canv
     float right = layout.hero.low.x - gap;
     for (auto n = left.rbegin(); n != left.rend(); ++n) {
         const GridView& grid = view.operands[*n];
-        const float width = std::min(each / some(grid.columns), frame.px(kWidestArmCell));
+        const float width = std::min(each / some(grid.columns), layout.largest.x * kArmCellWidth);
         right -= width * static_cast<float>(grid.columns);
         layout.operands[*n] = {{std::floor(right), layout.hero.low.y}, {width, row_height}};
         right -= gap;
     }
 }
 
-float row_height_above(const GridView& grid, float space, const Frame& frame) {
+float row_height_above(const GridView& grid, float space, float largest, const Frame& frame) {
     if (grid.as_bars) return space;
-    const float most = frame.px(grid.rows == 1 ? kHighestRow : kHighestArmCell);
+    const float most = grid.rows == 1 ? frame.px(kHighestRow) : largest * kArmCellHeight;
     return std::min(space / some(grid.rows), most);
 }
 
@@ -270,7 +279,7 @@ void place_top(const StepView& view, const Frame& frame, const GridPlace& hero, 
         const GridView& grid = view.operands[*n];
         const float share =
             grid.as_bars ? space - std::min(each, frame.px(kHighestRow)) * rows : each;
-        const float height = row_height_above(grid, share, frame);
+        const float height = row_height_above(grid, share, layout.largest.y, frame);
         bottom -= height * static_cast<float>(grid.rows);
         const float width = hero.cell.x * static_cast<float>(in.columns) / some(grid.columns);
         layout.operands[*n] = {{hero.origin.x, std::floor(bottom)}, {width, height}};
@@ -278,11 +287,11 @@ void place_top(const StepView& view, const Frame& frame, const GridPlace& hero, 
     }
 }
 
-GridPlace at_right(const GridView& grid, const Box& hero, float row_height, float space,
+GridPlace at_right(const GridView& grid, const CanvasLayout& layout, float row_height,
                    const Frame& frame) {
-    const float width =
-        std::min((space - frame.px(kLayoutGap)) / some(grid.columns), frame.px(kWidestArmCell));
-    return {{hero.high.x + frame.px(kLayoutGap), hero.low.y}, {width, row_height}};
+    const float width = std::min((layout.right - frame.px(kLayoutGap)) / some(grid.columns),
+                                 layout.largest.x * kArmCellWidth);
+    return {{layout.hero.high.x + frame.px(kLayoutGap), layout.hero.low.y}, {width, row_height}};
 }
 
 /// One below the other; a matrix of the hero's rows has them at the same height, one of parameters has square cells.
@@ -294,7 +303,7 @@ void place_right(const StepView& view, const Frame& frame, float row_height, Can
     for (const std::size_t n : right) {
         const float each = space / some(right.size()) - gap;
         const float height = std::min(row_height, each / some(view.operands[n].rows));
-        layout.operands[n] = at_right(view.operands[n], layout.hero, height, layout.right, frame);
+        layout.operands[n] = at_right(view.operands[n], layout, height, frame);
         GridPlace& place = layout.operands[n];
         place.origin.y = std::floor(top);
         if (std::holds_alternative<Param>(view.operands[n].id))  // it has none of the hero's rows
@@ -310,11 +319,9 @@ CanvasLayout lay_out_canvas(const StepView& view, const Frame& frame, ImVec2 ava
     layout.operands.resize(view.operands.size());
     const std::vector<std::size_t> inside = in_slot(view, Slot::hero);
     const GridView& hero = in_box(view);
-    const GridPlace place = in_hero(hero, layout.hero, frame);
+    const GridPlace place = in_hero(hero, layout.hero, layout.largest);
     for (const std::size_t n : inside) layout.operands[n] = place;
-    layout.result = inside.empty()
-                        ? place
-                        : at_right(view.result, layout.hero, place.cell.y, layout.right, frame);
+    layout.result = inside.empty() ? place : at_right(view.result, layout, place.cell.y, frame);
     place_left(view, frame, place.cell.y, layout);
     place_top(view, frame, place, hero, layout);
     place_right(view, frame, place.cell.y, layout);

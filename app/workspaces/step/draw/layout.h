@@ -15,12 +15,13 @@ namespace attn::ui {
 struct CanvasLayout {
     std::vector<GridPlace> operands;
     GridPlace result;
-    Box hero;             // the cells of scores and weights, the same at every stage
-    ImVec2 arms;          // width of the left part, height of the upper part
-    float labels = 0.0F;  // width of the row labels, left of the arm
-    float head = 0.0F;    // height of the column labels, above the arm
-    float right = 0.0F;   // width of the part right of the hero
-    float legend = 0.0F;  // height of the part below it
+    Box hero;                         // the cells of scores and weights, the same at every stage
+    ImVec2 largest;                   // cell of the hero, whatever the tokens
+    ImVec2 arms;                      // width of the left part, height of the upper part
+    float labels = 0.0F;              // width of the row labels, left of the arm
+    float head = 0.0F;                // height of the column labels, above the arm
+    float right = 0.0F;               // width of the part right of the hero
+    float legend = 0.0F;              // height of the part below it
     ChipForm chips = ChipForm::none;  // of the column labels, where they are the sentence's words
     float chip = 0.0F;                // their height
     float arcs = 0.0F;                // room above these
