@@ -6,6 +6,7 @@
 #include "app/common/draw/groups.h"
 #include "app/common/draw/items.h"
 #include "app/common/draw/measured.h"
+#include "app/common/draw/tabs.h"
 #include "app/common/parts.h"
 #include "app/common/workspace.h"
 
@@ -15,7 +16,6 @@ namespace {
 using Where = CanvasPart::Where;
 
 // Design units.
-constexpr float kTabs = 36.0F;
 constexpr float kNarrowCanvas = 860.0F;  // a narrower canvas has one part at a time
 constexpr float kPushed = 400.0F;        // the least canvas beside a drawer: else it is covered
 constexpr float kMostAside = 0.6F, kMostBelow = 0.5F, kMostBothRows = 0.45F;  // of the canvas
@@ -86,28 +86,6 @@ void place_side(const Parts& parts, Where where, Box& space, const Frame& frame,
     }
 }
 
-/// One tab a part; returns the one that is shown.
-const CanvasPart& draw_tabs(const AppState& state, const std::vector<const CanvasPart*>& all,
-                            Box& space, const Frame& frame, Actions& out) {
-    const auto found = std::ranges::find_if(
-        all, [&](const CanvasPart* part) { return part->id == view::parts_look(state).part; });
-    const auto shown = found == all.end() ? 0 : static_cast<int>(found - all.begin());
-    std::vector<std::string> names;
-    for (const CanvasPart* part : all) names.push_back(part->name);
-    if (frame.is_canvas_alone()) return *all[shown];
-    const float bottom = space.low.y + frame.px(kTabs);
-    panel("tabs", {space.low, {space.high.x, bottom}}, [&] {
-        const Frame chrome = around(frame);
-        const Tip tip{"Choose the part to show", "A larger window shows all at once."};
-        const bool fits = choice_width(chrome, names) <= space.size().x;
-        const auto n = fits ? choice(chrome, "part", names, shown, tip)
-                            : combo(chrome, "##part", {names, shown}, space.size().x, tip, out);
-        if (n) out.push_back(ShowPart{all[*n]->id});
-    });
-    space.low.y = bottom;
-    return *all[shown];
-}
-
 /// What can stand alone in a low window.
 std::vector<const CanvasPart*> singles_of(const Parts& parts) {
     std::vector<const CanvasPart*> all;
@@ -135,7 +113,7 @@ std::optional<PlacedPart> place_one_below(const AppState& state, const Parts& pa
     Box box = space;
     box.low.y = std::round(box.high.y - most - frame.px(kTabs));
     space.high.y = box.low.y - std::round(frame.px(kSpace16));
-    const CanvasPart& part = draw_tabs(state, all, box, frame, out);
+    const CanvasPart& part = draw_tabs(state, "tabs", all, box, frame, out);
     return PlacedPart{&part, box};
 }
 
@@ -190,7 +168,7 @@ void draw_canvas(const AppState& state, const Parts& parts, const WorkArea& area
     const CanvasPart* hero = &parts.hero;
     std::vector<PlacedPart> others;
     if (is_single(parts, area, frame))
-        hero = &draw_tabs(state, singles_of(parts), space, frame, out);
+        hero = &draw_tabs(state, "tabs", singles_of(parts), space, frame, out);
     else
         others = place_others(state, parts, space, frame, out);
     if (hero->draw) panel("hero", space, [&] { hero->draw(space); });  // Tab reaches it first

@@ -34,17 +34,22 @@ void draw_kinds(const KindsView& view, std::span<const GridView> grids, std::siz
     const std::string* const tex[] = {&view.a.tex, &view.b.tex};
     const auto count = static_cast<float>(grids.size());
     const float gap = frame.px(kSpace24);
-    const float each = (box.size().y - gap * (count - 1.0F)) / count;
-    Box slot{box.low, {box.high.x, box.low.y + each}};
-    for (std::size_t n = first; n < first + grids.size(); ++n) {
-        const auto& grid = grids[n - first];
-        const float top = n < 2 ? draw_score_formula(*tex[n], grid, slot, frame) : slot.low.y;
-        ImGui::PushID(static_cast<int>(n));
-        const auto clicked = draw_grid_set({&grid, 1}, {slot.low.x, top}, slot.high, frame).clicked;
+    const float each = std::floor((box.size().x - gap * (count - 1.0F)) / count);
+    const auto slot_of = [&](std::size_t n) {
+        const float left = box.low.x + static_cast<float>(n) * (each + gap);
+        return Box{{left, box.low.y}, {left + each, box.high.y}};
+    };
+    float top = box.low.y;  // of all the same: one size of cells
+    for (std::size_t n = 0; n < grids.size(); ++n)
+        if (first + n < std::size(tex))
+            top = std::max(top, draw_score_formula(*tex[first + n], grids[n], slot_of(n), frame));
+    for (std::size_t n = 0; n < grids.size(); ++n) {
+        const Box slot = slot_of(n);
+        ImGui::PushID(static_cast<int>(first + n));
+        const auto clicked =
+            draw_grid_set({&grids[n], 1}, {slot.low.x, top}, slot.high, frame).clicked;
         ImGui::PopID();
         if (clicked) out.push_back(SelectKindsPair{clicked->row, clicked->column});
-        slot.low.y = slot.high.y + gap;
-        slot.high.y = slot.low.y + each;
     }
 }
 

@@ -16,7 +16,7 @@ namespace attn::ui {
 void draw_kinds_bar(const KindsView& view, const OnlineView& online, bool is_online,
                     ControlBar& bar);
 
-/// Some of the weights of A, of B and their difference, beneath each other; `first`: which of them is the first. Over A
+/// Some of the weights of A, of B and their difference, in one row; `first`: which of them is the first. Over A
 /// and B their formulas, where these have room.
 void draw_kinds(const KindsView& view, std::span<const GridView> grids, std::size_t first,
                 const Box& box, const Frame& frame, Actions& out);

@@ -1,4 +1,5 @@
 #include "app/common/draw/plot.h"
+#include "app/common/draw/tabs.h"
 #include "app/workspaces/kinds/draw/parts.h"
 #include "app/workspaces/kinds/state.h"
 
@@ -8,6 +9,7 @@ namespace {
 // Design units.
 constexpr float kRow = 0.44F;  // of the height
 constexpr float kMissed = 0.22F;
+constexpr float kBesideTable = 800.0F;  // a lower window has the table behind a tab
 
 void draw_missed(const KindsView& view, const Box& box, const Frame& frame, Actions& out) {
     const PlotInput input = draw_plot(*view.missed, "missed", box.low, box.high, false, frame);
@@ -30,22 +32,31 @@ void add_maps(const KindsView& view, const MapLook& look, Parts& parts, const Fr
         parts_of(titles_of(view.maps), [draw](const Box& box, std::size_t n) { draw(box, n, 1); });
 }
 
-void add_comparison(const KindsView& view, const std::vector<GridView>& grids, const MapLook& look,
-                    Parts& parts, const Frame& frame, Actions& out) {
+void add_comparison(const AppState& state, const KindsView& view,
+                    const std::vector<GridView>& grids, Parts& parts, const Frame& frame,
+                    Actions& out) {
     parts.heading = {view.sentence, view.note};
     if (grids.empty() && view.maps.empty()) return;
-    parts.others.push_back(
-        {"table", "numbers", [&](const Box& box) { draw_kinds_numbers(view, box, frame); },
-         CanvasPart::Where::below, 0.0F,
-         [&](ImVec2 space) { return kinds_numbers_height(view, space.x, frame); }});
+    const CanvasPart table{
+        "table",
+        "numbers",
+        [&](const Box& box) { draw_kinds_numbers(view, box, frame); },
+        CanvasPart::Where::below,
+        0.0F,
+        [&](ImVec2 space) { return kinds_numbers_height(view, space.x, frame); }};
+    const bool behind = view.maps.empty() && is_lower_than(kBesideTable, frame);
+    if (!behind) parts.others.push_back(table);
     if (view.missed)
         parts.others.push_back({"missed", "missed weight",
                                 [&](const Box& box) { draw_missed(view, box, frame, out); },
                                 CanvasPart::Where::below, kMissed});
-    if (!view.maps.empty()) return add_maps(view, look, parts, frame, out);
-    add_matrices(parts, grids, [&](const Box& box, std::size_t n, std::size_t count) {
+    if (!view.maps.empty()) return add_maps(view, view::map_look(state), parts, frame, out);
+    const auto draw = [&](const Box& box, std::size_t n, std::size_t count) {
         draw_kinds(view, std::span(grids).subspan(n, count), n, box, frame, out);
-    });
+    };
+    Compared compared{"A and B", grids, 2, draw};
+    if (behind) compared.more = {table};
+    add_compared(parts, state, compared, frame, out);
 }
 
 }  // namespace
@@ -69,7 +80,7 @@ std::string draw_kinds_workspace(const AppState& state, const WorkArea& r, const
                          [&](const Box& box) { draw_online_row(online, box, frame); },
                          CanvasPart::Where::below, kRow}};
     } else {
-        add_comparison(view, grids, view::map_look(state), parts, frame, out);
+        add_comparison(state, view, grids, parts, frame, out);
     }
     return draw_parts(state, r, parts, frame, out);
 }
