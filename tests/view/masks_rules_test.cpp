@@ -208,10 +208,30 @@ TEST_CASE("empty rows give 0 or NaN, as the document says") {
     CHECK((*state.trace)[Stage::weights](0, 0, 2, 1) == 0.0F);
     CHECK(std::isnan((*acted(state, {SetEmptyRows{true}}).trace)[Stage::weights](0, 0, 2, 1)));
     const MasksView view = build_masks_view(state);
-    CHECK(view.grids[2].at(2, 1).look == CellLook::not_a_number);
+    CHECK(view.grids[1].at(2, 1).look == CellLook::not_a_number);
     CHECK(view.grids[0].at(2, 1).look == CellLook::masked);
-    CHECK(view.grids[1].at(2, 1).look == CellLook::masked);
+    CHECK(view.grids[2].at(2, 1).look == CellLook::masked);
     CHECK(view.warns);
+}
+
+TEST_CASE("a row is compared with the same row without a mask; the pointer chooses it") {
+    const AppState plain = masks_state();
+    AppState state = masks_state({SetCausalMask{CausalChoice::top_left}});
+    for (const Index row : {1, 2}) {
+        state = acted(state, {HoverPair{Pair{row, 0}}});
+        const auto change = build_masks_view(state).change;
+        REQUIRE(change);
+        CHECK(change->row == row);
+        const auto before = (*plain.trace)[Stage::weights].matrix(0, 0).row(row);
+        const auto after = (*state.trace)[Stage::weights].matrix(0, 0).row(row);
+        for (std::size_t j = 0; j < before.size(); ++j) {
+            CHECK(change->before[j] == doctest::Approx(before[j]).epsilon(1e-5));
+            CHECK(change->after[j] == after[j]);
+        }
+        CHECK(change->after[3] == 0.0);
+        CHECK(change->before[3] > 0.0);
+    }
+    CHECK_FALSE(build_masks_view(acted(state, {ShowMasksTab{MasksTab::conventions}})).change);
 }
 
 TEST_CASE("the first line says what the numbers say") {

@@ -184,6 +184,7 @@ void add_comparison(const AppState& state, MasksView& view, MasksLong* found) {
         view.grids = {weights_grid(state, first, 0), weights_grid(state, second, 1),
                       difference_grid(state, first, second, rows)};
         share_range({&view.grids[0], &view.grids[1]}, state.theme);
+        view.both = "both conventions";
     }
     view.point = point_text(state, rows, difference_of(first, second));
     view.notes = notes_of(state, scores, rows, first, second);

@@ -13,6 +13,7 @@
 #include "core/bias.h"
 #include "core/mask_conventions.h"
 #include "core/masks.h"
+#include "core/softmax.h"
 
 namespace attn::view {
 namespace {
@@ -104,9 +105,27 @@ void add_grids(const AppState& state, const Pairs& allowed, MasksView& view) {
         mask.sides.push_back(keys_left(state, allowed));
         view.grids.push_back(std::move(mask));
     }
+    view.both = view.grids.front().title + " and weights";
     if (!view.unavailable.empty()) return;
-    view.grids.push_back(masked_scores(state, allowed));
     view.grids.push_back(weights(state, allowed));
+    view.grids.push_back(masked_scores(state, allowed));
+}
+
+/// Softmax of the row's scores before the mask. Not where a sink takes part of a row.
+std::optional<RowChange> row_change(const AppState& state) {
+    const MasksLook& look = masks_look(state);
+    const Index row = look.hovered.value_or(look.pair).query;
+    const auto scores = unmasked_scores(state);
+    const auto weights = masks_values(state, Stage::weights);
+    if (has_sinks(state.document()) || row >= scores.rows || row >= weights.rows)
+        return std::nullopt;
+    RowChange change{row, {}, {}, {weights.row(row).begin(), weights.row(row).end()}};
+    const std::vector<double> given(scores.row(row).begin(), scores.row(row).end());
+    change.before.resize(given.size());
+    softmax_row(given, change.before, state.document().spec.empty_rows);
+    change.text = fmt::format("{}: outlined without a mask, filled with this mask",
+                              axis_label(state, Axis::query, row));
+    return change;
 }
 
 /// A stage that is in memory as long as its trace is.
@@ -212,6 +231,8 @@ MasksView build_masks_view(const AppState& state) {
     view.corner = masks_look(state).corner;
     if (state.gesture) view.brush = masks_look(state).brush;
     add_hover(state, view);
+    if (view.tab == MasksTab::compose && view.maps.empty() && view.grids.size() > 1)
+        view.change = row_change(state);
     if (found != nullptr) add_maps(state, *found, view);
     return view;
 }

@@ -47,13 +47,23 @@ struct ConventionGroup {
     std::vector<ConventionView> rows;
 };
 
+/// The weights of one row, with the mask and without one.
+struct RowChange {
+    Index row = 0;
+    std::string text;
+    std::vector<double> before, after;
+};
+
 /// Three matrices of the same rows and columns, and their controls.
 struct MasksView {
     MasksTab tab = MasksTab::compose;
     std::string point;        // the headline
     bool warns = false;       // it tells of something that goes wrong
     std::string unavailable;  // why there are fewer than three grids; "": there are
-    std::vector<GridView> grids;
+    std::vector<GridView>
+        grids;         // mask, weights and masked scores; or two conventions and their difference
+    std::string both;  // the first two of them
+    std::optional<RowChange> change;    // of the row that is pointed at, else selected
     std::vector<MapView> maps;          // in their place where they are too long for cells
     bool paints = false;                // the first grid can be painted
     bool takes_bias = false;            // the bias can be, in place of the mask

@@ -2,6 +2,7 @@
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/grid_set.h"
 #include "app/common/draw/items.h"
+#include "app/common/draw/measured.h"
 #include "app/common/map/map_cell.h"
 #include "app/workspaces/masks/draw/parts.h"
 
@@ -10,6 +11,9 @@ namespace {
 
 // Design units.
 constexpr float kLeastMark = 10.0F;  // a smaller cell has no mark of paint
+constexpr float kChange = 64.0F,
+                kLeastRow = 20.0F;   // bars of a row; the rows below are as high at least
+constexpr std::size_t kWeights = 1;  // of the grids
 
 /// The pair under the pointer, inside the matrix also where the pointer is not.
 Pair pair_at(const GridView& grid, const GridPlace& place) {
@@ -121,14 +125,55 @@ void draw_one(const MasksView& view, std::size_t n, const GridPlace& place, cons
     draw_own_color_bar(canvas);
 }
 
+/// Above the columns of the weights: the row with the mask, and in outline without one, from 0 to 1.
+void draw_change(const RowChange& change, const GridPlace& place, float top, const Frame& frame) {
+    const Theme& theme = frame.theme;
+    const Font& font = frame.fonts.small;
+    const float width = place.cell.x * static_cast<float>(change.after.size());
+    const Point low{place.origin.x, top + frame.px(kSmallRow)};
+    const Point high{low.x + width, top + frame.px(kSmallRow + kChange)};
+    record_rect_for_tests(frame.painter, Measuring::Kind::labels, low, high);
+    frame.painter.text(font, {low.x, top}, theme.muted,
+                       fit_text(frame, font, change.text, std::max(width, frame.px(320))));
+    draw_text_in(frame, frame.fonts.digits_small, {low.x - frame.px(kSpace24), low.y},
+                 {low.x - frame.px(kSpace4), low.y + frame.px(kSmallRow)}, Align::right,
+                 theme.muted, "1");
+    for (const float y : {low.y, high.y})
+        frame.painter.line({low.x, y}, {high.x, y}, theme.line, frame.px(1));
+    const auto top_of = [&](double weight) {
+        return high.y - static_cast<float>(within(weight, 0.0, 1.0)) * (high.y - low.y);
+    };
+    const float air = std::min(frame.px(3), place.cell.x / 4);
+    for (std::size_t n = 0; n < change.after.size(); ++n) {
+        const float left = low.x + place.cell.x * static_cast<float>(n) + air;
+        const float right = left + place.cell.x - 2 * air;
+        if (!std::isnan(change.after[n]))
+            frame.painter.rect({left, top_of(change.after[n])}, {right, high.y}, theme.weight);
+        if (!std::isnan(change.before[n]))
+            frame.painter.outline({left, top_of(change.before[n])}, {right, high.y}, theme.text,
+                                  frame.px(1));
+    }
+}
+
 }  // namespace
 
 std::optional<Pair> draw_pair_grids(const MasksView& view, std::size_t first, std::size_t count,
                                     const Box& box, const Frame& frame, Actions& out) {
     std::optional<Pair> hovered;
     if (view.grids.front().rows == 0 || view.grids.front().columns == 0) return hovered;
-    const auto places =
-        place_grids(std::span(view.grids).subspan(first, count), box.low, box.high, frame);
+    const auto grids = std::span(view.grids).subspan(first, count);
+    const float change = frame.px(kSmallRow + kChange + kSpace8);
+    auto places = place_grids(grids, box.low, box.high, frame);
+    const bool in_line = std::ranges::all_of(
+        places, [&](const GridPlace& place) { return place.origin.y == places.front().origin.y; });
+    const bool has_weights = first <= kWeights && kWeights < first + count;
+    if (view.change && has_weights && in_line) {
+        auto lower = place_grids(grids, {box.low.x, box.low.y + change}, box.high, frame);
+        if (lower.front().cell.y >= frame.px(kLeastRow)) {
+            places = std::move(lower);
+            draw_change(*view.change, places[kWeights - first], box.low.y, frame);
+        }
+    }
     for (std::size_t n = 0; n < count; ++n) {
         ImGui::PushID(static_cast<int>(first + n));
         draw_one(view, first + n, places[n], frame, out, hovered);

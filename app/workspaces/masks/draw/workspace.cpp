@@ -3,6 +3,7 @@
 #include "app/common/draw/focus.h"
 #include "app/common/draw/items.h"
 #include "app/common/draw/parts.h"
+#include "app/common/draw/tabs.h"
 #include "app/common/logits.h"
 #include "app/workspaces/masks/draw/parts.h"
 #include "app/workspaces/masks/view.h"
@@ -325,7 +326,7 @@ std::string draw_masks_workspace(const AppState& state, const WorkArea& r, const
                                                              box, frame, out);
         if (pair) hovered = pair;
     };
-    add_matrices(parts, view.grids, draw);
+    add_compared(parts, state, {view.both, view.grids, compose ? 1U : 2U, draw}, frame, out);
     if (!view.maps.empty()) {
         parts.hero = {"matrices", "matrices",
                       [&](const Box& box) { draw(box, 0, view.maps.size()); }};
