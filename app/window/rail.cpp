@@ -25,7 +25,10 @@ bool is_example_due(const AppState& state) {
 
 void carry_out(AppState& state, const OpenExample&) {
     rail_look(state).examples.emplace_back(state.workspace);
+    const std::size_t before = state.now;
     for (const Action& action : shown_workspace(state).example(state)) action.carry_out(state);
+    // An example is another document, not a change: other workspaces may open theirs.
+    if (state.now != before) state.history[state.now].opens = true;
 }
 
 void carry_out(AppState& state, const ShowStart&) {

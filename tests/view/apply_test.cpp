@@ -252,6 +252,20 @@ TEST_CASE(
     CHECK(due_actions(after(initial_state(), {SetWorkspace{"heads"}})).empty());
 }
 
+TEST_CASE("Masks opens with a causal mask as an example, if the document has none") {
+    const AppState first = after(initial_state(), {SetWorkspace{"masks"}});
+    REQUIRE_FALSE(first.document().spec.mask.any());
+    AppState state = after(first, due_actions(first));
+    CHECK(state.document().spec.mask.causal);
+    CHECK(due_actions(state).empty());
+    CHECK(due_actions(after(state, {SetWorkspace{"large"}})).size() == 1);  // it was not changed
+    state = after(state, {Undo{}});
+    CHECK_FALSE(state.document().spec.mask.any());
+    CHECK(due_actions(state).empty());
+    const Actions painted{PaintMask{1, 1, 1, 1, PaintShape::line, false}, SetWorkspace{"masks"}};
+    CHECK(due_actions(after(initial_state(), painted)).empty());
+}
+
 TEST_CASE("play steps to the last stage; the selection follows the result to the same place") {
     AppState state = after(initial_state(), {TogglePlay{}});
     int steps = 0;

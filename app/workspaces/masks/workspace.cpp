@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/assets.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/intervention_effects.h"
@@ -148,6 +149,16 @@ void enter_masks(AppState& state) {
     show_message(state, masks_entering_text(state));
 }
 
+/// A causal mask, where the document has none.
+Actions masks_example(const AppState& state) {
+    const Document& document = state.document();
+    const Dimensions& size = document.size;
+    if (!comes_with_program(document) || !masks_missing_data(state).empty() ||
+        document.spec.mask.any() || size.tq != size.tk || size.tq < 2)
+        return {};
+    return {SetCausalMask{CausalChoice::top_left}, SelectPair{(size.tq - 1) / 2, 0, false}};
+}
+
 std::optional<Action> escape_masks(const AppState& state) {
     if (masks_look(state).corner)
         return SelectPair{masks_look(state).pair.query, masks_look(state).pair.key, false};
@@ -243,9 +254,7 @@ std::string pair_text(const AppState& state, Pair pair) {
 
 std::string masks_entering_text(const AppState& state) {
     if (masks_look(state).tab == MasksTab::conventions)
-        return "The same scores and mask under two conventions: choose one in each list. Press V "
-               "to go "
-               "back.";
+        return "Choose one convention in each list. Press V to go back.";
     if (const auto brush = bias_brush(state); brush && !is_long(state.document()))
         return fmt::format("Click or drag over the bias to set it to {}; a second click sets 0.",
                            number(*brush));
@@ -371,6 +380,7 @@ extern const WorkspaceInfo kMasksWorkspace{
     .before = follow_stroke,
     .follow = follow_masks,
     .gesture = [](AppState& state) { masks_look(state).brush.reset(); },
+    .example = masks_example,
     .reasons = masks_reasons,
     .has_side = [](const AppState& state) { return masks_missing_data(state).empty(); },
     .inspector = masks_inspector,
