@@ -4,6 +4,7 @@
 #include "app/common/document/intervention_effects.h"
 #include "app/common/figure_size.h"
 #include "app/window/about.h"
+#include "app/window/status.h"
 #include "attn_version.h"
 #include "core/io/file.h"
 #include "tests/io/scratch.h"
@@ -309,4 +310,21 @@ TEST_CASE_FIXTURE(
     CHECK(none.entries.empty());
     // What was read for another path is not offered.
     CHECK(path_rows(read_folder(here), Prompt{PromptKind::open, here + "models/"}).empty());
+}
+
+TEST_CASE("the bottom line has few words of a remark, whole clauses, and all of a warning") {
+    const auto shown = [](const char* text, Severity severity = Severity::info) {
+        return status_text({text, severity});
+    };
+    CHECK(shown("Click or drag over the mask to paint it.") ==
+          "Click or drag over the mask to paint it.");
+    constexpr const char* kLong =
+        "Window 3: no query sees a key more than 3 places away; no computed number changes; Q, K, "
+        "V and scores cannot change.";
+    CHECK(shown(kLong) == "Window 3: no query sees a key more than 3 places away.");
+    CHECK(shown(kLong, Severity::warning) == kLong);
+    CHECK(shown("One two. Three four five; six seven eight nine ten. Eleven twelve.") ==
+          "One two. Three four five; six seven eight nine ten.");
+    CHECK(shown("← and → show other steps; S switches scaling from the shown step on.") ==
+          "← and → show other steps.");
 }

@@ -8,6 +8,7 @@
 #include "app/common/workspace.h"
 #include "app/window/draw/panels.h"
 #include "app/window/lecture.h"
+#include "app/window/status.h"
 
 namespace attn::ui {
 namespace {
@@ -319,7 +320,8 @@ void draw_bottom_line(const Message& message, const std::string& aside, const Fr
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 space = ImGui::GetContentRegionAvail();
     const ImVec2 high{low.x + space.x, low.y + space.y};
-    const std::string shown = fit_text(frame, frame.fonts.body, message.text, space.x);
+    const std::string shown =
+        fit_text(frame, frame.fonts.body, view::status_text(message), space.x);
     const float left = space.x - frame.text_width(frame.fonts.body, shown) - frame.px(24);
     draw_text_in(frame, frame.fonts.body, low, high, Align::left,
                  color_of(message.severity, frame.theme), shown);
