@@ -209,6 +209,24 @@ TEST_CASE("verify: NaN on one side only comes before every number, and is no num
     CHECK(has(verify_inspector(state).as_text, "NaN on one side only"));
 }
 
+TEST_CASE("verify: rows that are equally wrong are counted; a certain cause does not warn") {
+    const auto rows_of = [](Index wrong) {
+        Tensor weights = exact_weights(verify_state());
+        for (Index row = 0; row < wrong; ++row)
+            for (Index key = 0; key < 4; ++key) weights(0, 0, row, key) = NAN;
+        return build_verify_view(verify_state({CheckFile{"w.npz"}}, file_of_weights(weights)));
+    };
+    CHECK(rows_of(2).rows_title == "2 rows are equally wrong");
+    CHECK(rows_of(1).rows_title == "worst rows");
+    const VerifyView planted = build_verify_view(verify_state({PlantFault{"softmax_axis"}}));
+    const auto cause = std::ranges::find_if(planted.findings, [](const Finding& finding) {
+        return has(finding.text, "With this fault in the reference");
+    });
+    REQUIRE(cause != planted.findings.end());
+    CHECK(cause->bad);
+    CHECK_FALSE(cause->warns);
+}
+
 TEST_CASE("verify: what cannot be compared says why, and nothing is lost") {
     const Tensor small({1, 1, 2, 2}, std::vector<float>{1, 0, 0, 1});
     AppState state = verify_state({CheckFile{"small.npz"}}, file_of_weights(small));

@@ -201,6 +201,15 @@ void add_parts(const DiffRow& row, CheckedCell at, VerifyView& view) {
         view.rows.push_back({text(fmt::format("[{}, {}, {}]", each.b, each.h, each.t), each.errors),
                              worst, true, each.b == at.b && each.h == at.h && each.t == at.t});
     }
+    view.rows_title = "worst rows";
+    const auto& rows = row.comparison.rows;
+    const auto alike = std::ranges::count_if(rows, [&](const verify::RowErrors& each) {
+        return largest_error(each.errors) == largest_error(rows.front().errors) &&
+               each.errors.beyond == rows.front().errors.beyond;
+    });
+    if (alike > 1 && alike == std::ssize(rows) &&
+        rows.size() < verify::kMostRows)  // all are listed
+        view.rows_title = fmt::format("{} rows are equally wrong", alike);
 }
 
 std::string outcome_text(const verify::Outcome& outcome) {
@@ -216,7 +225,7 @@ std::string outcome_text(const verify::Outcome& outcome) {
 
 void add_findings(const AppState& state, const verify::DiffReport& report, VerifyView& view) {
     const auto add = [&](std::string text, bool bad) {
-        view.findings.push_back({std::move(text), bad});
+        view.findings.push_back({std::move(text), bad, bad});
     };
     if (const DiffRow* const row = shown_array(state); row != nullptr) {
         if (!row->extent.empty())
@@ -237,7 +246,10 @@ void add_findings(const AppState& state, const verify::DiffReport& report, Verif
             if (found.named.size() > 1)
                 add(fmt::format("These tensors cannot distinguish {} faults.", found.named.size()),
                     false);
-            for (const std::size_t n : found.named) add(outcome_text(found.outcomes[n]), true);
+            for (const std::size_t n : found.named) {
+                add(outcome_text(found.outcomes[n]), true);
+                view.findings.back().warns = found.named.size() > 1 || !found.outcomes[n].explains;
+            }
         }
         for (const verify::Fact& fact : side.facts) add(fact.text, fact.suspicious);
         for (const verify::Sign& sign : side.signs)

@@ -33,6 +33,8 @@ struct CheckedPart {
 struct Finding {
     std::string text;
     bool bad = false;  // it explains the error, or is suspicious
+    bool warns =
+        false;  // something is wrong or uncertain: a cause that explains all of the error is neither
 };
 
 struct VerifyView {
@@ -43,6 +45,7 @@ struct VerifyView {
     bool ready = false;
     std::vector<CheckedLine> lines;
     std::vector<CheckedPart> heads, rows;
+    std::string rows_title;  // "worst rows", "4 rows are equally wrong"
     std::vector<Finding> findings;
     std::optional<GridView> grid;  // of the head that is shown
     std::string blocks;            // how many numbers a cell stands for; "": one

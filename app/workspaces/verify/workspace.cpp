@@ -53,7 +53,7 @@ void enter_verify(AppState& state) {
         return show_message(state, missing_data);
     if (applied_fault(state) == kExampleFault)
         return show_message(state, "Esc removes the example's fault, C checks a file.");
-    show_message(state, "C checks a file, F plants a fault, W shows the worst number.");
+    show_message(state, "C checks a file; F plants a fault; W shows the worst number.");
 }
 
 void add_verify_commands(std::vector<Command>& list, const AppState& state) {

@@ -69,7 +69,7 @@ void draw_arrays(const VerifyView& view, const Frame& frame, Actions& out) {
     record_rect_for_tests(frame.painter, Measuring::Kind::labels, head.low, next_row(frame).high);
 }
 
-void draw_worst(const std::vector<CheckedPart>& parts, const char* title, const Frame& frame,
+void draw_worst(const std::vector<CheckedPart>& parts, const std::string& title, const Frame& frame,
                 Actions& out) {
     if (parts.empty()) return;
     put_text(frame, frame.fonts.small, frame.theme.muted, title);
@@ -94,7 +94,9 @@ std::vector<std::string> quiet_findings(const VerifyView& view) {
 
 void draw_findings(const VerifyView& view, const Frame& frame) {
     for (const Finding& finding : view.findings)
-        if (finding.bad) wrapped_text(frame, frame.fonts.body, frame.theme.warning, finding.text);
+        if (finding.bad)
+            wrapped_text(frame, frame.fonts.body,
+                         finding.warns ? frame.theme.warning : frame.theme.text, finding.text);
 }
 
 void draw_error_map(const VerifyView& view, const AppState& state, const Box& box,
@@ -138,7 +140,7 @@ void draw_table(const VerifyView& view, const Frame& frame, Actions& out) {
     draw_findings(view, frame);
     leave_space({1.0F, frame.px(4)});
     ImGui::PushID("rows");
-    draw_worst(view.rows, "worst rows", frame, out);
+    draw_worst(view.rows, view.rows_title, frame, out);
     ImGui::PopID();
     ImGui::PushID("heads");
     if (view.heads.size() > 1) draw_worst(view.heads, "heads: largest error", frame, out);
