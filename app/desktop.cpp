@@ -450,7 +450,8 @@ class Desktop {
         const view::DesktopLook look = view::desktop_look(state_);
         if (!look.opens.empty()) {
             dispatch(view::OpenWritten{});
-            if (!open_with_desktop(look.opens)) warn("There is no xdg-open to open it with.");
+            if (const auto opened = open_with_desktop(look.opens); !opened)
+                warn(opened.error().problem);
         }
         if (look.asks_dialog) dispatch(view::AskFileDialog{false});
         if (look.asks_dialog && state_.prompt) dialog_.ask(*state_.prompt);

@@ -1,13 +1,8 @@
 #include <fcntl.h>
-#include <pthread.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <iostream>
-
-#include <fmt/format.h>
 
 #include "app/cli/desktop_options.h"
 #include "app/cli/terminal.h"
@@ -16,6 +11,7 @@
 #include "app/files/held_signals.h"
 #include "app/fonts/fonts.h"
 #include "app/gl/compute_backend.h"
+#include "app/platform/stack.h"
 #include "app/studio.h"
 
 namespace {
@@ -29,25 +25,6 @@ void open_closed_streams() {
         if (::fcntl(stream, F_GETFD) >= 0) continue;
         ::open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_RDWR);  // the lowest number: it
     }
-}
-
-/// A thread has as much stack as the program had at its start, which `ulimit -s` may have made too little: then it and each
-/// thread get what is usual.
-attn::Result<void> make_stack_usual() {
-    constexpr rlim_t kUsual = rlim_t{8} << 20, kLeast = rlim_t{1} << 20;
-    struct rlimit limit {};
-    if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kUsual) return {};
-    limit.rlim_cur = std::min(kUsual, limit.rlim_max);  // RLIM_INFINITY is the largest
-    if (limit.rlim_cur < kLeast || ::setrlimit(RLIMIT_STACK, &limit) != 0)
-        return attn::failed(fmt::format(
-            "the stack is limited to {} KiB; expected at least {}. Raise the limit: ulimit -s {}",
-            limit.rlim_cur >> 10, kLeast >> 10, kUsual >> 10));
-    pthread_attr_t threads;
-    pthread_attr_init(&threads);
-    pthread_attr_setstacksize(&threads, limit.rlim_cur);
-    pthread_setattr_default_np(&threads);
-    pthread_attr_destroy(&threads);
-    return {};
 }
 
 int run(attn::cli::Args args, attn::cli::Streams io, Clock::time_point started) {
@@ -72,7 +49,7 @@ int main(int argc, char** argv) {
     const auto started = Clock::now();
     open_closed_streams();
     attn::cli::write_printable();
-    if (const auto valid = make_stack_usual(); !valid)
+    if (const auto valid = attn::make_stack_usual(); !valid)
         return attn::cli::report(valid.error(), "attnscope", {std::cout, std::cerr});
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is an error like a full disk
     attn::files::hold_signals_while_saving();

@@ -24,7 +24,7 @@ install(TARGETS attn_core ${attn_libraries} EXPORT attnscope ARCHIVE COMPONENT d
 # Without the headers that are core's own, which read other libraries.
 install(DIRECTORY core DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/attnscope COMPONENT development
   FILES_MATCHING PATTERN "*.h"
-  REGEX "/(io/(array_memory|gguf|gguf_grids|json)|kernels/(bias_tiles|block_product|contributing|eigen_view|fused(_.*)?|highway_targets)|large/(pool_kernels|query_lanes)|models/(config_reader|gguf|sentence_pieces|source|spectrum|tokenizer_steps?|weight_reader)|train/(packed|pass|worker))\\.h$" EXCLUDE)
+  REGEX "/(io/(array_memory|gguf|gguf_grids|json|zip_target)|kernels/(bias_tiles|block_product|contributing|eigen_view|fused(_.*)?|highway_targets)|large/(pool_kernels|query_lanes)|models/(config_reader|gguf|sentence_pieces|source|spectrum|tokenizer_steps?|weight_reader)|train/(packed|pass|worker)|posix/system)\\.h$" EXCLUDE)
 
 set(attn_package ${CMAKE_INSTALL_LIBDIR}/cmake/attnscope)
 install(EXPORT attnscope NAMESPACE attnscope:: DESTINATION ${attn_package} FILE attnscope-targets.cmake COMPONENT development)

@@ -18,16 +18,6 @@ double gigabytes(double bytes) { return bytes * 1e-9; }
 /// Not worth asking the system about: a small call takes microseconds.
 constexpr double kAlwaysThere = 16e6;
 
-/// What can be had without swapping, by the kernel's estimate.
-double free_memory_bytes() {
-    std::ifstream lines("/proc/meminfo");  // "MemAvailable:   23469284 kB"
-    std::string name;
-    double kilobytes = 0.0;
-    for (std::string rest; lines >> name >> kilobytes; std::getline(lines, rest))
-        if (name == "MemAvailable:") return 1024.0 * kilobytes;
-    return static_cast<double>(memory_bytes());
-}
-
 /// In double: a product that overflows 64 bits is still compared rightly.
 double count(const Shape& shape) {
     return static_cast<double>(shape.b) * static_cast<double>(shape.h) *
@@ -66,12 +56,7 @@ Index memory_bytes() {
     return bytes;
 }
 
-Index resident_memory_bytes() {
-    std::ifstream pages("/proc/self/statm");  // "all resident shared …"
-    Index all = 0;
-    Index resident = 0;
-    return pages >> all >> resident ? resident * static_cast<Index>(platform::page_bytes()) : 0;
-}
+Index resident_memory_bytes() { return static_cast<Index>(platform::resident_memory_bytes()); }
 
 Result<void> check_fits_in_memory(const Dimensions& size, const AttentionSpec& spec, StageSet keep,
                                   Index bytes_per_entry, double working) {
@@ -88,7 +73,7 @@ Result<void> check_fits_in_memory(double bytes, std::string_view what, std::stri
     if (bytes < kAlwaysThere) return {};
     const auto all = static_cast<double>(memory_bytes());
     const auto held = static_cast<double>(resident_memory_bytes());
-    const double free = free_memory_bytes();
+    const double free = platform::free_memory_bytes().value_or(all);
     if (held + bytes < all && bytes < free) return {};
     return failed(fmt::format(
         "{} need {:.1f} GB besides the {:.1f} GB in use, and this machine has {:.1f} GB, {:.1f} GB "

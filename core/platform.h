@@ -3,10 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <string>
 
 namespace attn::platform {
 
-// The operating system, as core uses it: memory, threads and files that are read. core/posix implements it.
+// The operating system, as core uses it: memory, threads and files that are read. core/posix implements it; windows/core/posix
+// replaces that on Windows.
 
 /// Fresh pages of zeros at a multiple of `boundary`, in huge pages where the system has them. `bytes` is a multiple of the
 /// page size. Throws std::bad_alloc.
@@ -18,6 +21,10 @@ void offer_pages(void* pages, std::size_t bytes) noexcept;
 std::size_t page_bytes();
 /// The memory of the machine.
 std::size_t physical_memory_bytes();
+/// The memory that can be had without swapping, as the system estimates it; nullopt where it does not report that.
+std::optional<double> free_memory_bytes();
+/// The bytes that this process holds now; 0 where the system does not report them.
+std::size_t resident_memory_bytes();
 
 /// The calling thread yields to others from now on. Does nothing where the system cannot do that for one thread.
 void lower_thread_priority();
@@ -29,6 +36,10 @@ struct FileStatus {
     int error = 0;
 };
 FileStatus readable_status(const std::filesystem::path& path);
+/// The same text for every name of one regular file; "": it is not a regular file. nullopt: it does not exist.
+std::optional<std::string> file_identity(const std::filesystem::path& path);
+/// The file of the running program; empty where the system does not report it.
+std::filesystem::path program_path();
 
 /// A regular file in memory, read-only. `data` is null if the file is empty, of another kind, or cannot be read.
 struct MappedBytes {

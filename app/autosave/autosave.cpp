@@ -1,11 +1,7 @@
 #include "app/autosave/autosave.h"
 
-#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <condition_variable>
@@ -16,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/autosave/session_lock.h"
 #include "app/common/or_throw.h"
 #include "core/io/file.h"
 
@@ -26,19 +23,10 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kStart = "unsaved-";
 
-/// A descriptor that holds the lock of `session`; −1: another process has it, or it cannot be had.
-int take_lock(const fs::path& session) {
-    const fs::path lock = session.string() + ".lock";
-    const int file = ::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) == 0) return file;
-    if (file >= 0) ::close(file);
-    return -1;
-}
-
 /// Of several of one process each has its own.
 fs::path own_path(const fs::path& folder) {
     std::error_code ignored;
-    const std::string start = fmt::format("{}{}-{}", kStart, std::time(nullptr), ::getpid());
+    const std::string start = fmt::format("{}{}-{}", kStart, std::time(nullptr), own_process());
     fs::path path = folder / (start + ".json");
     for (int n = 2; fs::exists(path.string() + ".lock", ignored); ++n)
         path = folder / fmt::format("{}-{}.json", start, n);
@@ -54,9 +42,9 @@ std::string leftover_text(const fs::path& path) {
         if (json.is_object() && json.contains(at) && json[at].is_string())
             title = json[at].get<std::string>();
     }
-    struct ::stat status {};
-    if (::stat(path.c_str(), &status) != 0) return title;
-    return fmt::format("{}, {:%Y-%m-%d %H:%M}", title, fmt::localtime(status.st_mtime));
+    const auto written = written_at(path);
+    if (!written) return title;
+    return fmt::format("{}, {:%Y-%m-%d %H:%M}", title, fmt::localtime(*written));
 }
 
 }  // namespace
@@ -68,7 +56,7 @@ Leftover& Leftover::operator=(Leftover&& other) noexcept {
 }
 
 Leftover::~Leftover() {
-    if (lock_ >= 0) ::close(lock_);
+    if (lock_ >= 0) drop_lock(lock_);
 }
 
 /// The lock last: nobody takes a session for one that was left while it is removed.
@@ -76,7 +64,7 @@ void Leftover::remove() {
     std::error_code ignored;
     fs::remove(path_, ignored);
     fs::remove(path_.string() + ".lock", ignored);
-    if (lock_ >= 0) ::close(std::exchange(lock_, -1));
+    if (lock_ >= 0) drop_lock(std::exchange(lock_, -1));
 }
 
 struct Autosave::Parts {

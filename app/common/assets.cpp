@@ -6,18 +6,12 @@
 #include <system_error>
 
 #include "attn_tree.h"
+#include "core/platform.h"
 
 namespace attn::view {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The folder of the running program; empty where the system does not tell.
-fs::path program_folder() {
-    std::error_code failed;
-    const fs::path program = fs::read_symlink("/proc/self/exe", failed);
-    return failed ? fs::path() : program.parent_path();
-}
 
 std::vector<fs::path> json_files(const fs::path& folder) {
     std::vector<fs::path> files;
@@ -35,7 +29,7 @@ std::vector<fs::path> asset_folders(std::string_view kind) {
     std::vector<fs::path> folders;
     if (const char* named = std::getenv("ATTNSCOPE_ASSETS"); named != nullptr && *named != '\0')
         folders.emplace_back(fs::path(named) / kind);
-    if (const fs::path folder = program_folder(); !folder.empty())
+    if (const fs::path folder = platform::program_path().parent_path(); !folder.empty())
         folders.push_back((folder / ATTN_INSTALL_ASSETS / kind).lexically_normal());
     folders.emplace_back(fs::path(ATTN_SOURCE_ASSETS) / kind);
     return folders;

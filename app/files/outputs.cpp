@@ -1,7 +1,6 @@
 #include "app/files/outputs.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include "app/files/text.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/file.h"
+#include "core/platform.h"
 #include "core/text.h"
 
 namespace attn::files {
@@ -37,13 +37,12 @@ fs::path real_path(const std::string& path, Use use) {
     return path;
 }
 
-/// The same for two names of one file: a regular file's device and inode, or where the path of one leads that is not there
-/// yet. nullopt for devices and pipes, which can be read and written at once.
+/// The same for two names of one file: a regular file's identity, or where the path of one leads that is not there yet.
+/// nullopt for devices and pipes, which can be read and written at once.
 std::optional<std::string> identity_of(const fs::path& path) {
-    struct stat found {};
-    if (::stat(path.c_str(), &found) != 0) return followed(path).string();
-    if (!S_ISREG(found.st_mode)) return std::nullopt;
-    return fmt::format("{}:{}", found.st_dev, found.st_ino);
+    auto identity = platform::file_identity(path);
+    if (!identity) return followed(path).string();
+    return identity->empty() ? std::nullopt : identity;
 }
 
 Failure lost(const NamedFile& output, const NamedFile& other) {

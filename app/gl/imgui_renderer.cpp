@@ -1,26 +1,13 @@
 #include "app/gl/imgui_renderer.h"
 
 #include <backends/imgui_impl_opengl3.h>
-#include <dlfcn.h>
 #include <epoxy/gl.h>
 #include <imgui.h>
 
+#include "app/gl/system.h"
 #include "core/check.h"
 
 namespace attn::gl {
-
-namespace {
-
-/// From 1.92 on ImGui's loader closes the library of OpenGL at the end of a renderer, and the next one calls its
-/// functions at the same places: so it stays there.
-void keep_gl_loaded() {
-#if IMGUI_VERSION_NUM >= 19200
-    for (const char* name : {"libOpenGL.so.0", "libGL.so.1"})  // those that it looks for
-        ::dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
-#endif
-}
-
-}  // namespace
 
 ImguiRenderer::ImguiRenderer(std::shared_ptr<ImFontAtlas> atlas) : atlas_(std::move(atlas)) {
     keep_gl_loaded();

@@ -30,7 +30,8 @@ class Offscreen {
     static Result<std::unique_ptr<Offscreen>> open_on(void* display, Size size);
     Result<void> make_framebuffer(Size size);
 
-    void* display_;  // EGLDisplay and EGLContext, which are these pointers
+    void*
+        display_;  // EGLDisplay and EGLContext, which are these pointers; a window and its context on Windows
     void* context_;
     Size size_;
     std::uint32_t framebuffer_ = 0;

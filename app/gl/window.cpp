@@ -8,8 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <mutex>
+
+#include "app/gl/system.h"
 
 namespace attn::gl {
 namespace {
@@ -31,10 +32,7 @@ std::string glfw_text() {
 }
 
 Failure no_display() {
-    const std::string why =
-        std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr
-            ? "DISPLAY is not set"
-            : glfw_text();
+    const std::string why = is_display_named() ? glfw_text() : "DISPLAY is not set";
     return failed(
         fmt::format("the window needs a display, but {}; start attnscope on a desktop, or draw "
                     "pictures without one: attnscope render --all -o out/",
@@ -72,6 +70,7 @@ GLFWwindow* create(const std::string& title, Size size, int major, int minor) {
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, major);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, minor);
     glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, wants_forward_context() ? GLFW_TRUE : GLFW_FALSE);
     glfwWindowHintString(GLFW_X11_CLASS_NAME, title.c_str());
     glfwWindowHintString(GLFW_X11_INSTANCE_NAME, title.c_str());
     return glfwCreateWindow(size.width, size.height, title.c_str(), nullptr, nullptr);

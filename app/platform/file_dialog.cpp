@@ -102,11 +102,12 @@ std::optional<std::string> FileDialog::take(const std::optional<view::Prompt>& p
 
 void offer_download(const std::string&) {}
 
-bool open_with_desktop(const std::string& path) {
-    if (!is_program("xdg-open")) return false;
+Result<void> open_with_desktop(const std::string& path) {
+    const auto missing = [] { return failed("There is no xdg-open to open it with."); };
+    if (!is_program("xdg-open")) return missing();
     // A name that begins with - would be an option.
     const pid_t process = started({"xdg-open", path.starts_with('-') ? "./" + path : path}, -1);
-    return process > 0;
+    return process > 0 ? Result<void>() : missing();
 }
 
 }  // namespace attn

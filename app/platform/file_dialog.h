@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app/common/state.h"
+#include "core/result.h"
 
 namespace attn {
 
@@ -33,7 +34,7 @@ class FileDialog {
 /// A file that was written is the person's: nothing to do where it lies on their disk, a download where it does not.
 void offer_download(const std::string& path);
 
-/// Starts the program that the desktop has for this file. False: xdg-open is not there.
-bool open_with_desktop(const std::string& path);
+/// Starts the program that the desktop has for this file. An error is a sentence for the window.
+Result<void> open_with_desktop(const std::string& path);
 
 }  // namespace attn

@@ -103,7 +103,7 @@ Result<ZipFile> ZipFile::open(const fs::path& path, std::string_view as) {
         return bad_input(fmt::format("{} is a folder; expected {}", path.string(), as));
     zip_error_t error;
     zip_error_init(&error);
-    zip_source_t* const source = zip_source_file_create(path.c_str(), 0, -1, &error);
+    zip_source_t* const source = zip_source_file_create(path.string().c_str(), 0, -1, &error);
     return list(Zip::open(source, error, path.string(), as), path.string());
 }
 

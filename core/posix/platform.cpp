@@ -1,13 +1,11 @@
 #include "core/platform.h"
 
+#include "core/posix/system.h"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#endif
 
 #include <cerrno>
 #include <new>
@@ -34,7 +32,7 @@ void* map_pages(std::size_t bytes, std::size_t boundary) {
         (boundary - reinterpret_cast<std::uintptr_t>(begin) % boundary) % boundary;
     if (before > 0) ::munmap(begin, before);
     ::munmap(begin + before + bytes, boundary - before);
-    ::madvise(begin + before, bytes, MADV_HUGEPAGE);  // without huge pages, pages stay small
+    ask_for_huge_pages(begin + before, bytes);
     return begin + before;
 }
 
@@ -48,19 +46,18 @@ std::size_t physical_memory_bytes() {
     return static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * page_bytes();
 }
 
-void lower_thread_priority() {
-#ifdef __linux__
-    // Linux has a nice value for each thread; 10 gives about a tenth of a normal thread's time.
-    constexpr int kNice = 10;
-    ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), kNice);
-#endif
-}
-
 FileStatus readable_status(const std::filesystem::path& path) {
     struct stat found {};
     if (::access(path.c_str(), R_OK) != 0 || ::stat(path.c_str(), &found) != 0)
         return {FileKind::file, errno};
     return {kind_of(found), 0};
+}
+
+std::optional<std::string> file_identity(const std::filesystem::path& path) {
+    struct stat found {};
+    if (::stat(path.c_str(), &found) != 0) return std::nullopt;
+    if (!S_ISREG(found.st_mode)) return "";
+    return std::to_string(found.st_dev) + ":" + std::to_string(found.st_ino);
 }
 
 MappedBytes map_file(const std::filesystem::path& path) {

@@ -33,10 +33,10 @@ INCLUDES = [
     (["app/figures/*"], [], "draw/|gl/|cli/", "figures includes only view and core"),
     (["app/cli/*"], [], "draw/", "cli draws no panels itself"),
     (["app/platform/*"], [], "draw/|cli/|files/|jobs/|figures/|window/|workspaces/", "platform includes only core, common and gl"),
-    (["app/*"], ["app/platform/*", "app/main.cpp", "app/cli/terminal.cpp", "app/files/held_signals.cpp", "app/files/outputs.cpp",
-                 "app/files/standard.cpp", "app/gl/imgui_renderer.cpp", "app/autosave/autosave.cpp"],
+    (["app/*"], ["app/platform/*", "app/main.cpp", "app/cli/terminal.cpp", "app/files/held_signals.cpp", "app/files/standard.cpp",
+                 "app/gl/system.cpp", "app/autosave/session_lock.cpp"],
      r"unistd\.h>|fcntl\.h>|signal\.h>|spawn\.h>|pthread\.h>|semaphore\.h>|dlfcn\.h>|sys/", "app/platform knows the operating system"),
-    (["core/*"], ["core/posix/*", "core/io/file.cpp", "core/io/npz_write.cpp"],
+    (["core/*"], ["core/posix/*", "core/io/file.cpp", "core/io/zip_target.cpp"],
      r"unistd\.h>|fcntl\.h>|spawn\.h>|pthread\.h>|dlfcn\.h>|sys/", "core/platform.h is core's operating system"),
     (["core/*", "app/*"], [], "cluster/|mpi\\.h>", "only attnscope-mpi knows MPI"),
 ]

@@ -46,9 +46,9 @@ std::optional<std::string> FileDialog::take(const std::optional<view::Prompt>& p
 
 void offer_download(const std::string& path) { attn_download(path.c_str()); }
 
-bool open_with_desktop(const std::string& path) {
+Result<void> open_with_desktop(const std::string& path) {
     offer_download(path);
-    return true;
+    return {};
 }
 
 }  // namespace attn
