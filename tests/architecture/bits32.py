@@ -35,7 +35,7 @@ COMMON = ["<algorithm>", "<filesystem>", "<functional>", "<map>", "<ranges>", "<
 
 
 def of_page(path):
-    """web/PATH stands in for PATH, and some sources are left out (web/overlay.cmake)."""
+    """web/PATH stands in for PATH, and some sources are left out (cmake/overlay.cmake)."""
     left_out = re.findall(r"^\s*(app/\S+\.cpp)", (TREE / "web/left_out.cmake").read_text(), re.MULTILINE)
     return path not in left_out and not (TREE / "web" / path).exists()
 
