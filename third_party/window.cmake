@@ -39,6 +39,9 @@ if(NOT TARGET attn::epoxy)
   include(epoxy.cmake)
 endif()
 
+if(WIN32)
+  return()
+endif()
 # Only from the system, as fontconfig.
 attn_find_module(cairo cairo>=1.16)
 if(NOT TARGET attn::cairo)
