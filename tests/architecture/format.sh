@@ -12,7 +12,7 @@ for name in clang-format-14 clang-format; do
 done
 [[ -n $tool ]] || { echo "clang-format 14 is not here: not checked"; exit 77; }
 
-mapfile -t files < <(find core app cluster tests web windows -name '*.h' -o -name '*.cpp')
+mapfile -t files < <(find core app cluster macos tests web windows -name '*.h' -o -name '*.cpp')
 if [[ ${2:-} == --fix ]]; then
     exec "$tool" -i "${files[@]}"
 fi

@@ -38,6 +38,9 @@ INCLUDES = [
      r"unistd\.h>|fcntl\.h>|signal\.h>|spawn\.h>|pthread\.h>|semaphore\.h>|dlfcn\.h>|sys/", "app/platform knows the operating system"),
     (["core/*"], ["core/posix/*", "core/io/file.cpp", "core/io/zip_target.cpp"],
      r"unistd\.h>|fcntl\.h>|spawn\.h>|pthread\.h>|dlfcn\.h>|sys/", "core/platform.h is core's operating system"),
+    (["core/*", "app/*"], ["core/posix/system.cpp", "core/models/open.cpp", "app/gl/offscreen_context.cpp", "app/platform/signals.cpp"],
+     r"sys/syscall\.h>|sys/prctl\.h>|sys/epoll\.h>|sys/sysinfo\.h>|linux/|epoxy/egl\.h>|semaphore\.h>|malloc\.h>",
+     "windows/ and macos/ replace the files that know Linux alone"),
     (["core/*", "app/*"], [], "cluster/|mpi\\.h>", "only attnscope-mpi knows MPI"),
 ]
 PRINTS = re.compile(r"^([^/]|/[^/])*\b(v?f?printf|f?puts|putchar|perror|exit|_Exit|abort) *\("
