@@ -59,7 +59,8 @@ Index tokens_read(const Model& model, const Reading& reading) {
     const Model& stack = stack_of(model, reading.group);
     if (const auto& image = stack.config().image) return image->side() * image->side() + 1;
     if (const auto& sound = stack.config().sound) return sound->tokens();
-    const auto tokens = model.tokens_of(&stack == &model ? reading.text : reading.second_input);
+    const Model& reader = model.config().reads_text() ? model : stack;
+    const auto tokens = reader.tokens_of(&stack == &model ? reading.text : reading.second_input);
     return tokens ? std::ssize(*tokens) : 0;
 }
 

@@ -38,7 +38,8 @@ Result<std::vector<ModelToken>> written_tokens(const Model& model, const std::st
             return tl::unexpected(found.value());
         }
     }
-    return model.tokens_of(text).map([&](std::vector<ModelToken> written) {
+    const Model& reader = model.config().reads_text() ? model : decoder;
+    return reader.tokens_of(text).map([&](std::vector<ModelToken> written) {
         std::ranges::move(written, std::back_inserter(tokens));
         return tokens;
     });
