@@ -451,7 +451,8 @@ void read_pair(ConfigReader& reader, ModelConfig& config) {
 
 /// Whisper: two frames of the spectrogram become a token.
 void read_sound(ConfigReader& reader, ModelConfig& config) {
-    reader.know({"max_source_positions", "max_target_positions"});  // of one stack or the other
+    for (const std::string_view key : {"max_source_positions", "max_target_positions"})
+        reader.size({key});  // of one stack or the other
     const Index mels = reader.size({"num_mel_bins"}).value_or(80);
     if (config.family->names.sound_in.empty()) return;
     constexpr Index kMostMels = 1024, kMostPositions = 1 << 16;  // whatever a file says

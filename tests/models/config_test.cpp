@@ -340,7 +340,7 @@ TEST_CASE("what is wrong with a config is named") {
          R"(AutoImageProcessor.from_pretrained(".")(PIL.Image.open("IMAGE"), return_tensors="pt"))"},
         {"siglip", R"(,"vision_config":{},"text_config":{})", "PIL.Image, ",
          R"(AutoProcessor.from_pretrained(".")(text=["TEXT"], images=PIL.Image.open("IMAGE"), return_tensors="pt"))"},
-        {"whisper", R"(,"num_mel_bins":8,"decoder_start_token_id":1)", "torch, ",
+        {"speech_to_text", R"(,"num_mel_bins":8,"decoder_start_token_id":1)", "torch, ",
          R"(AutoFeatureExtractor.from_pretrained(".")(SAMPLES, sampling_rate=16000, return_tensors="pt"), )"
          "decoder_input_ids=torch.tensor([[m.config.decoder_start_token_id]])"},
         {"audio-spectrogram-transformer", R"(,"num_mel_bins":8,"patch_size":16)", "",

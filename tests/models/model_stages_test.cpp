@@ -40,7 +40,8 @@ std::string ids_text(const std::filesystem::path& folder, const char* name, std:
 std::vector<Reading> readings_of(const Model& model, const std::filesystem::path& folder) {
     const std::string image = (folder / "image.png").string();
     if (model.config().image) return {{image}};
-    const std::string text = ids_text(folder, "ids", 0);
+    const std::string text =
+        model.config().sound ? (folder / "sound.wav").string() : ids_text(folder, "ids", 0);
     const auto groups = groups_of(model);
     if (groups.empty()) return {{text}};
     if (groups.front() == "text") return {{text, image, "text"}, {text, image, "image"}};
@@ -125,7 +126,7 @@ TEST_CASE("the stages of every layer begin and end with the residual that the mo
             const auto stages = must(model_stages(each.model, each.run, layer, 1));
             CHECK(stages[block_output(each.model.config())] == each.run.layers[layer].residual);
             CHECK(stages[ModelStage::attention] == each.run.layers[layer].trace[Stage::output]);
-            if (!each.model.config().image) {
+            if (each.model.config().reads_text()) {
                 const ModelStage last = stages.has(ModelStage::entry_map) ? ModelStage::entry_map
                                         : stages.has(ModelStage::entry_norm)
                                             ? ModelStage::entry_norm

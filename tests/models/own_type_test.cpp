@@ -99,8 +99,10 @@ Result<ModelRun> run_image_of(const Model& model, const Interventions& with) {
     return model.run_image(pixels, *find_backend("staged"), all_stages(), {}, with);
 }
 
-/// Of five tokens, or of an image.
+/// Of five tokens, of an image, or of silence.
 ModelRun run_of(const Model& model, const Interventions& with = {}) {
+    if (model.config().sound)
+        return must(model.read("", *find_backend("staged"), all_stages(), {}, with));
     return must(model.config().image ? run_image_of(model, with)
                                      : model.run({{3, ""}, {1, ""}, {4, ""}, {1, ""}, {5, ""}},
                                                  *find_backend("staged"), all_stages(), {}, with));
@@ -170,7 +172,7 @@ TEST_CASE("a model in 16 bits runs, bit for bit, as the same numbers in float32"
             const Model wide = model_with(wide_folder, family.key, file_of(arrays, nullptr));
             const auto table = [](const Model& model) {
                 const ModelWeights& weights = model.weights();
-                return model.config().image ? weights.positions : weights.embedding;
+                return model.config().reads_text() ? weights.embedding : weights.positions;
             };
             const Index entries = table(wide).shape().count();
             CHECK(table(wide).bytes() == 4 * entries);

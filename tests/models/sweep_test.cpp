@@ -43,6 +43,11 @@ Read read_golden(const std::string& name) {
                     return model->run_image(pixels, staged(), all_stages(), {}, with);
                 }};
     }
+    if (model->config().sound)
+        return {model, [model, name](const Interventions& with) {
+                    return model->read((test::golden_model(name) / "sound.wav").string(), staged(),
+                                       all_stages(), {}, with);
+                }};
     const auto expected = must(open_arrays(test::golden_model(name) / "expected.safetensors"));
     const auto ids = must(expected->read("ids"));
     std::vector<ModelToken> tokens;
