@@ -137,11 +137,15 @@ void check_only_a_model(const HeadsOptions& options, std::string_view with) {
     const StartOptions& start = options.start;
     const bool texts = !options.corpus.texts.empty();
     const std::pair<std::string_view, bool> others[] = {
-        {"--text", texts && start.text},      {"--token-ids", texts && !start.token_ids.empty()},
-        {"--image", start.image.has_value()}, {"--audio", start.audio.has_value()},
+        {"--text", texts && start.text},
+        {"--token-ids", texts && !start.token_ids.empty()},
+        {"--image", start.image.has_value()},
+        {"--audio", start.audio.has_value()},
         {"--decoder", !start.decoder.empty()},
-        {"--off", !start.off.empty()},        {"--row", !start.rows.empty()},
-        {"--patch", !start.patches.empty()},  {"--sequence", !options.sequence.empty()},
+        {"--off", !start.off.empty()},
+        {"--row", !start.rows.empty()},
+        {"--patch", !start.patches.empty()},
+        {"--sequence", !options.sequence.empty()},
         {"--backend", !start.backend.empty()}};
     for (const auto& [name, given] : others)
         if (given) throw bad_input(fmt::format("{} is given with {}; leave one out", name, with));

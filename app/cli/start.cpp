@@ -141,8 +141,9 @@ std::string_view model_option(const StartOptions& options) {
 /// --text, --token-ids, --image, --audio, --off, --row and --patch are for a model's folder, and it reads one of the first four.
 void check_text(const StartOptions& options) {
     const auto path = one_file(options);
-    if (options.audio) check_audio(*options.audio, path, options.text || options.image ||
-                                                             !options.token_ids.empty());
+    if (options.audio)
+        check_audio(*options.audio, path,
+                    options.text || options.image || !options.token_ids.empty());
     if (!options.token_ids.empty() && (options.text || options.image))
         throw bad_input(fmt::format("--token-ids '{}' and {}; expected one of them",
                                     shortened(options.token_ids),

@@ -132,8 +132,7 @@ void declare(CLI::App& app, TraceArguments& text, BackendList backends) {
     add_value(
         app, "--image", text.image, "FILE.png",
         "PNG image for a model that reads images; for CLIP with --text, a || b gives two texts");
-    add_value(app, "--audio", text.audio, "FILE.wav",
-              "16 kHz sound for a model that reads sounds");
+    add_value(app, "--audio", text.audio, "FILE.wav", "16 kHz sound for a model that reads sounds");
     add_value(app, "--decoder", text.decoder, "TEXT",
               "text of a T5's decoder so far, for --group decoder or cross");
     add_value(app, "--off", text.off, "LAYER.HEAD,..",
@@ -548,12 +547,13 @@ int trace(const CLI::App& app, const TraceArguments& text, Streams io) {
         if (app.count("--audio") > 0) {
             check_audio(text.audio, call.model, given);
             call.text = text.audio;
-        } else if (!given) call.text = files::default_text(call.model);
+        } else if (!given)
+            call.text = files::default_text(call.model);
         trace_text(app, call, io);
         return kSuccess;
     }
-    for (const char* flag :
-         {"--text", "--token-ids", "--image", "--audio", "--decoder", "--off", "--row", "--patch", "--stream"})
+    for (const char* flag : {"--text", "--token-ids", "--image", "--audio", "--decoder", "--off",
+                             "--row", "--patch", "--stream"})
         if (app.count(flag) > 0)
             throw bad_input(fmt::format("{} has no --model; expected its folder", flag));
     const std::vector<TraceArguments> calls = calls_of(text);

@@ -35,7 +35,7 @@ inline constexpr std::string_view kModelText =
 std::string model_path(const std::string& given);
 /// The `default_text` of a model's config.json; "" without one.
 std::string default_text(const std::string& path);
-/// What a model reads if nothing is given: kModelText, or "" of a model of sounds, which reads silence.
+/// The text of a model if none is given: kModelText, or "" of a model of sounds, which reads silence.
 std::string text_if_none(const std::string& path);
 /// Names the words outside a vocabulary of whole words, with the nearest known ones; "" without any.
 std::string vocabulary_note(const Model& model, std::span<const ModelToken> tokens);

@@ -18,7 +18,7 @@ struct Sound {
 /// A RIFF WAVE file of integers of 8, 16, 24 or 32 bits, or floats of 32 or 64; several channels are averaged.
 ///   8 bits: (v − 128) / 2⁷;   others of b bits: v / 2^(b − 1)
 /// A length of 2³² − 1, which a writer to a pipe puts there, is the rest of the file.
-/// An error names `where`, and what is not a WAV, cut short, of another coding, or not finite.
+/// An error names `where` and the fault: no WAV, cut short, another coding, a sample that is not finite.
 Result<Sound> parse_wav(std::string_view bytes, std::string_view where);
 Result<Sound> read_wav(const std::filesystem::path& file);
 

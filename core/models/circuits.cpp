@@ -155,9 +155,8 @@ Tensor token_rows(const Model& model, std::span<const Index> ids) {
 Result<void> check_tokens(const Model& model, HeadPlace at, const std::vector<ModelToken>& tokens) {
     const WeightMatrix& embedding = model.weights().embedding;
     if (!model.config().reads_text())
-        return bad_input(
-            fmt::format("a circuit over tokens is of a model that reads texts, not {}",
-                        model.config().image ? "images" : "sounds"));
+        return bad_input(fmt::format("a circuit over tokens is of a model that reads texts, not {}",
+                                     model.config().image ? "images" : "sounds"));
     if (tokens.empty()) return bad_input("the text has no token");
     for (const ModelToken& token : tokens)
         if (token.id < 0 || token.id >= embedding.shape().t)

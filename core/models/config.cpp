@@ -455,7 +455,7 @@ void read_sound(ConfigReader& reader, ModelConfig& config) {
         reader.size({key});  // of one stack or the other
     const Index mels = reader.size({"num_mel_bins"}).value_or(80);
     if (config.family->names.sound_in.empty()) return;
-    constexpr Index kMostMels = 1024, kMostPositions = 1 << 16;  // whatever a file says
+    constexpr Index kMostMels = 1024, kMostPositions = 1 << 16;  // of any file
     const Index positions = config.most_tokens.value_or(1500);
     if (mels > kMostMels || positions > kMostPositions)
         return reader.complain(fmt::format(

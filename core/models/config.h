@@ -44,7 +44,7 @@ struct SoundInput {
     static constexpr Index kRate = 16000, kWindow = 400, kHop = 160;  // samples
 
     Index mels = 80;
-    Index frames = 3000;  // of the spectrogram: what is heard takes frames · kHop samples
+    Index frames = 3000;  // of the spectrogram, each kHop samples after the last
 
     /// A second convolution leaves every other one.
     Index tokens() const { return frames / 2; }
@@ -153,7 +153,7 @@ Result<ModelConfig> read_model_config(const std::filesystem::path& file,
 Result<ImageInput> parse_image_preparation(std::string_view json, std::string_view where,
                                            ImageInput image);
 
-/// Refuses what a preprocessor_config.json says of sounds that is not computed here.
+/// Refuses settings of a preprocessor_config.json for sounds that are not computed here.
 Result<void> check_sound_preparation(std::string_view json, std::string_view where,
                                      const SoundInput& sound);
 

@@ -433,8 +433,8 @@ Result<ModelRun> Model::read_sound(const std::string& file, const BlockOptions& 
     if (file.empty())
         run->note = "no sound is given: silence is read";
     else if (heard > input.seconds())
-        run->note = fmt::format("the first {:.6g} of {:.6g} seconds are read", input.seconds(),
-                                heard);
+        run->note =
+            fmt::format("the first {:.6g} of {:.6g} seconds are read", input.seconds(), heard);
     return run;
 }
 

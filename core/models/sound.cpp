@@ -29,8 +29,7 @@ std::vector<double> mel_filters(Index mels) {
     const double most = mel_of(SoundInput::kRate / 2.0);
     std::vector<double> edges, filters;
     for (Index n = 0; n < mels + 2; ++n)
-        edges.push_back(
-            hertz_of(most * static_cast<double>(n) / static_cast<double>(mels + 1)));
+        edges.push_back(hertz_of(most * static_cast<double>(n) / static_cast<double>(mels + 1)));
     for (Index m = 0; m < mels; ++m) {
         const double low = edges[m], middle = edges[m + 1], high = edges[m + 2];
         for (Index f = 0; f < kFrequencies; ++f) {
@@ -43,7 +42,7 @@ std::vector<double> mel_filters(Index mels) {
     return filters;
 }
 
-/// The first samples, silence behind them, and at both ends what they reflect.
+/// The first samples, silence behind them, and their reflections at both ends.
 std::vector<double> reflected(const std::vector<float>& samples, Index count) {
     constexpr Index kEdge = kWindow / 2;
     std::vector<double> made;
@@ -116,8 +115,7 @@ Tensor neighbours_of(const Tensor& rows, Index stride) {
     for (Index t = 0; t < made.shape().t; ++t)
         for (Index k = 0; k < 3; ++k)
             if (const Index from = stride * t + k - 1; from >= 0 && from < count)
-                for (Index c = 0; c < channels; ++c)
-                    made(0, 0, t, 3 * c + k) = rows(0, 0, from, c);
+                for (Index c = 0; c < channels; ++c) made(0, 0, t, 3 * c + k) = rows(0, 0, from, c);
     return made;
 }
 

@@ -12,7 +12,7 @@ namespace attn {
 
 struct SoundInput;
 
-// What a model of sound reads: Radford et al. 2022, arXiv:2212.04356, §2.2, as WhisperFeatureExtractor of transformers 5.12
+// The input of a model of sound: Radford et al. 2022, arXiv:2212.04356, §2.2, as WhisperFeatureExtractor of transformers 5.12
 // computes it.
 
 /// The spectrogram in mel of the sound's beginning, [1, 1, frames, mels]; silence follows a shorter one.
@@ -23,7 +23,7 @@ struct SoundInput;
 /// An error names another rate than the model's.
 Result<Tensor> mel_spectrogram(const Sound& sound, const SoundInput& input);
 
-/// Of a time [1, 1, T, C]: what the rows `stride` · t − 1 to + 1 hold, channel by channel, [1, 1, T / stride, 3 C]; 0 outside.
+/// Of a time [1, 1, T, C]: the rows `stride` · t − 1 to + 1, channel by channel, [1, 1, T / stride, 3 C]; 0 outside.
 Tensor neighbours_of(const Tensor& rows, Index stride);
 
 /// When each of the encoder's tokens begins, in seconds: "0.00", "0.02", …

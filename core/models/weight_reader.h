@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <set>

@@ -383,9 +383,9 @@ void read_patches(WeightReader& reader, const ModelConfig& config, ModelWeights&
                    weights.register_tokens);
     steps.take(reader.own_matrix(reader.full_name(names.positions, 0, ""), places, config.width),
                weights.positions);
-    steps.take(reader.convolution(names.patches, config.width,
-                                  {image.channels, image.patch, image.patch}),
-               weights.patches);
+    steps.take(
+        reader.convolution(names.patches, config.width, {image.channels, image.patch, image.patch}),
+        weights.patches);
 }
 
 /// What stands before the blocks. `embedding`: of the other stack; null: it is read.

@@ -42,9 +42,7 @@ std::string bytes_of(Number value) {
 std::vector<float> samples_of(const std::string& bytes) {
     return must(parse_wav(bytes, "x.wav")).samples;
 }
-std::string fault_of(const std::string& bytes) {
-    return sentence_in(parse_wav(bytes, "x.wav"));
-}
+std::string fault_of(const std::string& bytes) { return sentence_in(parse_wav(bytes, "x.wav")); }
 
 }  // namespace
 
@@ -78,5 +76,6 @@ TEST_CASE("what is no whole WAV file is refused by what it lacks") {
     CHECK(fault_of(wav({3, 1, 32}, bytes_of(std::numeric_limits<float>::infinity()))) ==
           "x.wav: sample 0 is inf; expected a finite number");
     const std::string whole = wav({}, little(0x4000, 2));
-    for (std::size_t end = 0; end < whole.size(); ++end) CHECK(!parse_wav(whole.substr(0, end), ""));
+    for (std::size_t end = 0; end < whole.size(); ++end)
+        CHECK(!parse_wav(whole.substr(0, end), ""));
 }

@@ -42,11 +42,11 @@ class LikeStaged : public Backend {
   public:
     std::string_view description() const override { return "as staged, but for a test"; }
     StageSet stages() const override { return all_stages(); }
-    Result<Trace> forward(const Call& call, StageSet keep,
+    Result<Trace> forward(const attn::Call& call, StageSet keep,
                           const RunControl& control) const override {
         return find_backend("staged")->forward(call, keep, control);
     }
-    Result<Trace> backward(const Call& call, const Trace& forward, const Upstream& upstream,
+    Result<Trace> backward(const attn::Call& call, const Trace& forward, const Upstream& upstream,
                            const RunControl& control) const override {
         return find_backend("staged")->backward(call, forward, upstream, control);
     }

@@ -228,8 +228,8 @@ void draw_rail(const AppState& state, const Frame& frame, Actions& out) {
     const float wanted = frame.px(head + height_of(entries) + height_of(bottom) + kLastAir);
     const float scale = frame.scale * std::min(1.0F, height / std::max(wanted, 1.0F));
     if (!folded) {
-        const Entry home{Look::bottom, "home", "attnscope", "", "Step, and what to do first", false,
-                         false, view::ShowStart{}};
+        const Entry home{Look::bottom, "home", "attnscope",      "", "Step, and what to do first",
+                         false,        false,  view::ShowStart{}};
         if (touch(home, low, {frame.px(kWide), frame.px(kHead - kGroupGap)}, frame).pressed)
             out.push_back(home.action);
         draw_name(frame, low);

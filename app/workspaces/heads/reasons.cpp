@@ -4,7 +4,8 @@ namespace attn::view {
 
 std::vector<std::string> heads_reasons(const AppState&) {
     return {
-        "Each head has its own W_Q; W_K and W_V may be shared by several. Heads compare the same words "
+        "Each head has its own W_Q; W_K and W_V may be shared by several. Heads compare the same "
+        "words "
         "in different ways.",
         "Training changes a head wherever that lowers the loss. No rule says what a head should "
         "do.",

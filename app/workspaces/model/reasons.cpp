@@ -9,7 +9,8 @@ std::vector<std::string> model_reasons(const AppState& state) {
     const ModelRead* const read = shown_model_read(state);
     if (read == nullptr || model_look(state).known)
         return {
-            "The matrices of attention have 4 d² parameters in each layer, with d the width, if heads "
+            "The matrices of attention have 4 d² parameters in each layer, with d the width, if "
+            "heads "
             "share no keys; those of a plain MLP of width 4 d have 8 d².",
             "QKᵀ and AV have no parameters. Their work grows with the context, because a new "
             "token meets all earlier ones."};
