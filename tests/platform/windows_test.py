@@ -32,8 +32,8 @@ CALLS = [[], ["--causal"], ["--causal", "--grad"], ["--score", "cosine", "--wind
          ["--backend", "fused", "--causal"], ["--backend", "staged", "--softcap", "20", "--dropout", "0.2", "--seed", "3"]]
 
 
-def run(*words):
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False, env=ENVIRONMENT)
+def run(*arguments):
+    done = subprocess.run([str(each) for each in arguments], capture_output=True, text=True, check=False, env=ENVIRONMENT)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, words))}: exit code {done.returncode}: {done.stderr}")
     return done.stdout
