@@ -364,7 +364,6 @@ TEST_CASE("rows are said to sum to 1, and vectors to be given, only where they a
           "Each token is a row of numbers: its word vector plus its position vector.");
     const AppState edited = after(typed, {SetCell{{Stage::x, 1, 0}, 9.0}});
     CHECK(description_of(edited, Stage::x) ==
-          "Each token is a row of numbers: its word vector plus its position vector, but in 1 of 3 "
-          "rows, "
-          "which was given or edited.");
+          "Each token is a row of numbers: its word vector plus its position vector, except in "
+          "1 of 3 rows, which was given or edited.");
 }

@@ -138,7 +138,7 @@ TEST_CASE("masks of every kind of call show the reference's weights") {
         REQUIRE(view.grids.size() == 3);
         const auto weights = call.exact[Stage::weights].matrix(0, 0);
         for (const auto [i, j] : each_cell(weights)) {
-            const double shown = view.grids[2].at(i, j).value;
+            const double shown = view.grids[1].at(i, j).value;
             if (std::isnan(weights(i, j)))
                 CHECK(std::isnan(shown));
             else
