@@ -147,7 +147,7 @@ TEST_CASE("a mask of pairs is refused where a key is seen by all or none") {
     spec.mask.custom = std::make_shared<const Mask>(Shape{1, 1, 4, 4}, std::uint8_t{1});
     for (const Operation operation :
          {Operation::linear, Operation::latents, Operation::state_space, Operation::linformer})
-        CHECK(contains(refusal(operation, spec), "has no mask of pairs"));
+        CHECK(contains(refusal(operation, spec), "does not support mask of pairs"));
     spec.mask.custom = std::make_shared<const Mask>(Shape{1, 1, 1, 4}, std::uint8_t{1});
     for (const Operation operation :
          {Operation::linear, Operation::latents, Operation::state_space})
