@@ -35,7 +35,8 @@ struct Coding {
 
 Coding coding_of(std::string_view chunk) {
     constexpr std::uint64_t kExtensible = 0xFFFE;  // its kind stands in the chunk's second part
-    Coding coding{number_at(chunk, 0, 2), number_at(chunk, 2, 2), number_at(chunk, 14, 2),
+    Coding coding{number_at(chunk, 0, 2), static_cast<std::size_t>(number_at(chunk, 2, 2)),
+                  static_cast<std::size_t>(number_at(chunk, 14, 2)),
                   static_cast<Index>(number_at(chunk, 4, 4))};
     if (coding.kind == kExtensible) coding.kind = number_at(chunk, 24, 2);
     return coding;

@@ -161,7 +161,8 @@ TEST_CASE("corpus: what was kept is gone on from, and that of another job is ref
     CHECK(bytes_of_file(out) == bytes_of_file(whole));
     CHECK_FALSE(std::filesystem::exists(retained));
     std::filesystem::rename(corpus.heads("q.jsonl", {"--batch", "4"}), retained);
-    check_refused({"heads", corpus.model, "--texts", corpus.texts, "-o", out}, retained + " is of");
+    check_refused({"heads", corpus.model, "--texts", corpus.texts, "-o", out},
+                  retained + " belongs to");
     std::filesystem::rename(corpus.heads("p.jsonl", {"--part", "0/2"}), retained);
     check_refused({"heads", corpus.model, "--texts", corpus.texts, "--part", "1/2", "-o", out},
                   "another --part");

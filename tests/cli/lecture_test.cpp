@@ -66,7 +66,7 @@ TEST_CASE("a state that was copied opens in place of a file; a broken one is bad
     const Scratch scratch;
     const std::string cut = a_state().substr(0, 40);
     check_refused({"render", cut, "-o", scratch.at("x.png")},
-                  "the state that was pasted: a letter");
+                  "the state that was pasted: a character");
     check_refused({"render", "attnscope:" + std::string(20000, 'A'), "-o", scratch.at("x.png")},
                   "the state that was pasted: ");
 }

@@ -229,7 +229,7 @@ TEST_CASE_FIXTURE(OnDisk,
     refused({"--model", kVitFolder, "--image", image, "--text", "a"},
             "--text and --image '" + image + "' are given; expected one of the two");
     refused({"--model", kVitFolder},
-            "--model has no --text; expected the text it reads, or --image FILE.png");
+            "--model has no --text; expected the text it reads, --image FILE.png");
     refused({"--image", image}, "--image has no --model; expected its folder");
     refused({"--model", kVitFolder, "--image", "/nowhere/a.png"}, "/nowhere/a.png");
     refused({"--model", kVitFolder, "--image", kVitFolder + "/config.json"},

@@ -47,6 +47,8 @@ inline ReadableModel readable_model(const Scratch& scratch, const std::string& f
     const auto image = golden_model(family) / "image.png";
     if (family != "clip" && std::filesystem::exists(image))  // which reads a text first
         return {golden_model(family).string(), "", image.string()};
+    if (const auto sound = golden_model(family) / "sound.wav"; std::filesystem::exists(sound))
+        return {golden_model(family).string(), sound.string(), ""};
     copy_model(family, folder);
     using Ids = std::vector<std::size_t>;
     const bool bert = family == "bert";  // [CLS] and [SEP] are the first and the last
