@@ -128,7 +128,7 @@ class Files(Case):
     def test_options_are_those_of_the_program(self):
         said = subprocess.run([BINARY, "trace", "--help"], check=True, capture_output=True, text=True).stdout
         listed = set(re.findall(r"^  (?:-\w,)?--([a-z-]+)", said, re.M))
-        others = {"help", "json", "tokens", "output", "backend", "keep", "grad", "layer", "threads", "model", "text", "token-ids", "image", "decoder", "off", "row", "patch", "stream"}
+        others = {"help", "json", "tokens", "output", "backend", "keep", "grad", "layer", "threads", "model", "text", "token-ids", "image", "audio", "decoder", "off", "row", "patch", "stream"}
         self.assertEqual(set(_arrays.known_options()), listed - others)
 
     def test_without_the_program_it_checks_the_options_later(self):
