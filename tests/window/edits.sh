@@ -37,7 +37,7 @@ flashes() { (($(drawn) > frames_then + 5)); }
 wait_for "old → new, which is shown for a moment" flashes
 rests 10 # also after the bottom line is empty again
 echo "the flash is drawn, then nothing"
-shows 'V, context and output change' 'Q, K, scores and weights cannot'
+shows 'V, context and output change'
 [[ $(marks) == "3 7 " ]] || fail "the marks are not 3 ● and 7 ○ but: $(marks)"
 
 # Gradients: of the sum, of one output, of the squared error with a typed target.
