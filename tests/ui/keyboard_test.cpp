@@ -162,7 +162,7 @@ TEST_CASE("Enter and Space press what is focused, and Space does not also play")
     CHECK(presses == 1);
 
     App app;
-    for (int n = 0; n < 3; ++n) app.ui.press(Key::tab);  // the section, Step, Masks
+    for (int n = 0; n < 4; ++n) app.ui.press(Key::tab);  // the name, the section, Step, Masks
     CHECK_FALSE(step_look(app.pressed(Key::space)).playing);
     CHECK(app.state.workspace == "masks");
 }

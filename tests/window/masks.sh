@@ -15,12 +15,14 @@ painted() { grep '"action":"paint_mask"' "$journal" | tail -n 1; }
 
 start --preset the-cat-sat-down --save-session recorded.json --size 1600x1000
 goes_to masks
+shows 'The mask allows 10 of 16 pairs' # the example, which an undo takes back
+does '"action":"undo"' press ctrl+z
 shows 'No mask: every query may attend to every key'
 
 # Where the cells of the mask are: a click on a lattice, undone at once, tells the pair under each point.
 declare -A at
-for ((y = 207; y <= 420; y += 65)); do
-    for ((x = 243; x <= 470; x += 71)); do
+for ((y = 250; y <= 810; y += 62)); do
+    for ((x = 225; x <= 640; x += 53)); do
         before=$(count '"action":"paint_mask"')
         click "$x" "$y"
         more_than '"action":"paint_mask"' "$before" || continue

@@ -139,6 +139,7 @@ void draw_base(const AppState& state, PanelList panels, const Frame& frame, Acti
         const ImVec2 low = ImGui::GetCursorScreenPos();
         Message message = state.notice ? *state.notice : state.message;
         if (message.muted && !is_lower_than(kLowWindow, frame)) message.text.clear();
+        message.text = view::status_text(message);  // a lecture's line is whole
         draw_bottom_line(message, aside, chrome);
         draw_written(state, message, {low, r.bottom.high}, chrome, out);
     });
@@ -320,8 +321,7 @@ void draw_bottom_line(const Message& message, const std::string& aside, const Fr
     const ImVec2 low = ImGui::GetCursorScreenPos();
     const ImVec2 space = ImGui::GetContentRegionAvail();
     const ImVec2 high{low.x + space.x, low.y + space.y};
-    const std::string shown =
-        fit_text(frame, frame.fonts.body, view::status_text(message), space.x);
+    const std::string shown = fit_text(frame, frame.fonts.body, message.text, space.x);
     const float left = space.x - frame.text_width(frame.fonts.body, shown) - frame.px(24);
     draw_text_in(frame, frame.fonts.body, low, high, Align::left,
                  color_of(message.severity, frame.theme), shown);
