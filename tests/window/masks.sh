@@ -21,8 +21,8 @@ shows 'No mask: every query may attend to every key'
 
 # Where the cells of the mask are: a click on a lattice, undone at once, tells the pair under each point.
 declare -A at
-for ((y = 250; y <= 810; y += 62)); do
-    for ((x = 225; x <= 640; x += 53)); do
+for ((y = 362; y <= 740; y += 125)); do
+    for ((x = 258; x <= 580; x += 106)); do
         before=$(count '"action":"paint_mask"')
         click "$x" "$y"
         more_than '"action":"paint_mask"' "$before" || continue
