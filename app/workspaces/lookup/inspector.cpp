@@ -7,6 +7,7 @@
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
+#include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/text.h"
 #include "app/workspaces/lookup/view.h"
@@ -16,11 +17,12 @@
 namespace attn::view {
 namespace {
 
-/// s, s − max, exp and share of every pair.
+/// Cosine, s, s − max, exp and share of every pair; a click chooses the pair.
 InspectorTable softmax_table(const LookupControls& controls, const MemoryRead& read, Index chosen) {
     InspectorTable table;
     table.label = "key";
-    table.columns = {{"q·k", Role::score},
+    table.columns = {{"cos", Role::score, true},
+                     {"q·k", Role::score},
                      {"s − max", Role::score, true},
                      {"exp", {}},
                      {"weight", Role::weight}};
@@ -31,22 +33,26 @@ InspectorTable softmax_table(const LookupControls& controls, const MemoryRead& r
         below.push_back(each - most);
         powers.push_back(std::exp(each - most));
     }
+    const auto cosines = column_texts(read.cosines);
     const auto scores = column_texts(read.scores);
     const auto differences = column_texts(below);
     const auto exps = column_texts(powers);
     const auto weights = column_texts(read.weights);
     for (std::size_t n = 0; n < read.scores.size(); ++n) {
         table.rows.push_back({shown_token(controls.pairs[n].key, kMostNamed),
-                              {{scores[n], Role::score, {}},
+                              {{std::isnan(read.cosines[n]) ? "–" : cosines[n], Role::score, {}},
+                               {scores[n], Role::score, {}},
                                {differences[n], Role::score, {}},
                                {exps[n], {}, {}},
                                {weights[n], Role::weight, {}}},
                               static_cast<Index>(n) == chosen,
                               false,
                               read.weights[n]});
+        for (TableCell& cell : table.rows.back().cells)
+            cell.on_click = {SelectLookupPair{static_cast<Index>(n)}};
     }
     const double sum = std::accumulate(powers.begin(), powers.end(), 0.0);
-    table.total = TableRow{"Σ", {{}, {}, {number(sum), {}, {}}, {"1.00", {}, {}}}};
+    table.total = TableRow{"Σ", {{}, {}, {}, {number(sum), {}, {}}, {"1.00", {}, {}}}};
     return table;
 }
 
@@ -78,7 +84,8 @@ void add_pair(InspectorView& view, const LookupControls& controls, const MemoryR
         {"‖k‖", {Piece{number(std::hypot(k[0], k[1])), Role::key}}},
         {"cos θ = q·k / (‖q‖ ‖k‖)",
          {Piece{std::isnan(cosine) ? "undefined: a vector has length 0" : number(cosine),
-                Role::score}}}};
+                Role::score}}},
+        {"entropy H = −Σ a ln a", {Piece{number(read.entropy) + " nats", Role::weight}}}};
     view.title =
         fmt::format("{} → {}", shown_token(key, kMostNamed), shown_token(value, kMostNamed));
     view.value = number(a);

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include "app/common/draw/field_controls.h"
 #include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/draw/parts.h"
@@ -7,6 +10,7 @@ namespace {
 
 // Design units.
 constexpr float kPresets = 240.0F, kTauTrack = 200.0F;
+constexpr float kName = 72.0F;  // of a field at least
 
 /// A row of choices; emits the chosen one.
 template <class Set>
@@ -37,6 +41,18 @@ void draw_memory_bar(const view::MemoryView& view, ControlBar& bar) {
                 view::AddLookupPair{view.free[0], view.free[1]});
     draw_button(bar, "remove", {"Removes the selected pair", "Key: Delete"},
                 view::RemoveLookupPair{view.pair});
+    ImGui::PushID(static_cast<int>(view.pair));
+    const auto name = [&](const char* label, const std::string& now) {
+        return list_field(bar.frame, label, label, now,
+                          {fmt::format("The name of the selected {}", label), "Click to type."},
+                          bar.out, [&](float width) { return bar.take(width); },
+                          {0.0F, bar.frame.px(kName)});
+    };
+    if (const auto key = name("key", view.key_name))
+        bar.out.push_back(view::NameLookupPair{view.pair, *key, view.value_name});
+    if (const auto value = name("value", view.value_name))
+        bar.out.push_back(view::NameLookupPair{view.pair, view.key_name, *value});
+    ImGui::PopID();
 }
 
 void draw_capacity_bar(const view::CapacityView& view, ControlBar& bar) {

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include "app/common/draw/draw.h"
-#include "app/common/draw/field_controls.h"
 #include "app/common/draw/widgets.h"
 #include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/draw/parts.h"
@@ -14,9 +13,10 @@ namespace {
 using view::MemoryView;
 
 // Design units.
-constexpr float kSlider = 34.0F, kAbove = 8.0F, kNames = 72.0F, kLeastTable = 480.0F,
-                kNumbers = 300.0F, kLeastTrack = 160.0F, kLeastSlider = 320.0F,
-                kBesideTrack = 176.0F, kWorth = 1.1F;  // so much larger, the planes have it beside
+constexpr float kSlider = 34.0F, kAbove = 8.0F, kLeastTable = 480.0F, kNumbers = 300.0F,
+                kLeastTrack = 160.0F, kLeastSlider = 320.0F, kBesideTrack = 176.0F,
+                kWorth = 1.1F;  // so much larger, the planes have it beside
+constexpr float kUpper = 0.4F;  // of the spare height is above the planes
 
 /// The labels of its ends are next to the track or, if the track would be too short, below it.
 void draw_temperature(const MemoryView& view, const Box& box, const Frame& frame,
@@ -46,26 +46,7 @@ void draw_temperature(const MemoryView& view, const Box& box, const Frame& frame
         out.push_back(view::SetLookupTemperature{*tau});
 }
 
-void draw_names(const MemoryView& view, const Box& box, const Frame& frame, view::Actions& out) {
-    panel("names", box, [&] {
-        ImGui::PushID(static_cast<int>(view.pair));
-        const auto place = [](float) { return true; };
-        const float label = frame.widest(frame.fonts.body, {"key", "value"});
-        const float name = frame.widest(frame.fonts.digits, {view.key_name, view.value_name});
-        const FieldColumns columns{label, name + frame.px(16)};
-        if (const auto key =
-                list_field(frame, "key name", "key", view.key_name,
-                           {"The name of the key", "Click to type."}, out, place, columns))
-            out.push_back(view::NameLookupPair{view.pair, *key, view.value_name});
-        if (const auto value =
-                list_field(frame, "value name", "value", view.value_name,
-                           {"The name of the value", "Click to type."}, out, place, columns))
-            out.push_back(view::NameLookupPair{view.pair, view.key_name, *value});
-        ImGui::PopID();
-    });
-}
-
-/// Names and numbers beside the table, or where it is narrow beneath it.
+/// Numbers beside the table, or where it is narrow beneath it: a tab of low windows.
 std::optional<Index> draw_pairs(const MemoryView& view, const Box& box, const Frame& frame,
                                 view::Actions& out) {
     const bool beside = box.size().x >= frame.px(kLeastTable + kNumbers);
@@ -76,7 +57,6 @@ std::optional<Index> draw_pairs(const MemoryView& view, const Box& box, const Fr
     const float top = beside ? box.low.y : table + frame.px(kSpace8);
     const float bottom = top + memory_numbers_height(view, frame);
     draw_memory_numbers(view, {{left, top}, {box.high.x, bottom}}, frame);
-    draw_names(view, {{left, bottom}, {box.high.x, bottom + frame.px(kNames)}}, frame, out);
     return hovered;
 }
 
@@ -97,11 +77,13 @@ std::optional<Index> draw_planes(const MemoryView& view, const Box& box, const F
     const float whole = beside ? width + gap + track : width;
     const float left = box.low.x + std::max(box.size().x - whole, 0.0F) / 2;
     const float right = left + width;
-    const float bottom = box.low.y + side + title;
+    const float used = side + title + (beside ? 0.0F : above + slider);
+    const float top = box.low.y + std::floor(std::max(box.size().y - used, 0.0F) * kUpper);
+    const float bottom = top + side + title;
     std::optional<Index> hovered =
-        draw_plane(view, Plane::keys, {{left, box.low.y}, {left + side, bottom}}, frame, out);
-    if (const auto over = draw_plane(view, Plane::values,
-                                     {{right - side, box.low.y}, {right, bottom}}, frame, out))
+        draw_plane(view, Plane::keys, {{left, top}, {left + side, bottom}}, frame, out);
+    if (const auto over =
+            draw_plane(view, Plane::values, {{right - side, top}, {right, bottom}}, frame, out))
         hovered = over;
     const float wider = std::max(std::min(frame.px(kLeastSlider), box.size().x) - width, 0.0F) / 2;
     const float low = beside ? bottom - (side + slider) / 2 : bottom + above;
@@ -128,11 +110,7 @@ void LookupPages::add(const MemoryView& view) {
         };
     };
     parts.hero = {"planes", "planes", part(draw_planes)};
-    parts.others = {
-        {"pairs", "pairs", part(draw_pairs), CanvasPart::Where::below, 0.0F, [this, &view](ImVec2) {
-             return std::max(memory_table_height(view, frame),
-                             memory_numbers_height(view, frame) + frame.px(kNames));
-         }}};
+    parts.singles = {parts.hero, {"pairs", "pairs", part(draw_pairs)}};
 }
 
 }  // namespace attn::ui

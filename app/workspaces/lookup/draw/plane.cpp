@@ -329,12 +329,12 @@ std::optional<Index> draw_plane(const MemoryView& view, Plane which, const Box& 
     const auto hovered = hold_points(plane, which, view, out);
     if (keys) read_ground(plane, out);
     ImGui::PopID();
-    constexpr const char* kSum = "values v: o = Σ a v";
-    const bool fits = frame.text_width(frame.fonts.body, kSum) <= plane.side();
+    const std::string whole = keys ? "keys k: drag q or a key" : "values v: o = Σ a v";
+    const bool fits = frame.text_width(frame.fonts.body, whole) <= plane.side();
     draw_text_in(frame, frame.fonts.body, box.low, {plane.high.x, plane.low.y}, Align::left,
                  frame.theme.role(role),
-                 keys   ? "keys k"
-                 : fits ? kSum
+                 fits   ? whole
+                 : keys ? "keys k"
                         : "values v");
     Labels labels(plane);
     frame.painter.push_clip(plane.low, plane.high);
