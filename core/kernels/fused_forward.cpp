@@ -3,12 +3,16 @@
 // Why it is fast. Softmax over keys is vertical when queries lie in the lanes, so neither K nor V is packed
 // or transposed: their rows are read as broadcasts. Scores and weights, T² floats each, are never stored: a
 // block of 128 keys x G queries (12 KiB with AVX2, 24 with AVX-512) is written, exponentiated and read in
-// the first-level cache. A block of K and V comes from memory once for a task of up to 384 queries:
+// the first-level cache. m follows the largest score only from 2^kSlack on, so a tile is exponentiated at once,
+// while the products of the next one run (3 to 4 % at T = 2048, d = 64 on Zen 5, where a pass over the block
+// afterwards took 7 %). A block of K and V comes from memory once for a task of up to 384 queries:
 // 8 d T² / 384 bytes instead of the 16 T² and more of storing every stage. P·V and QKᵀ use the same
 // tile, see fused_tiles.inl; what is left above the products is one exp2 for each pair, 5 multiply-adds
 // beside 2 d.
 // Tried and lost: element-wise transposes (3 % at T = 512), tasks of always 384 queries (10 % on two
-// threads at T = 512: one waits for the other).
+// threads at T = 512: one waits for the other). Tried on Zen 5 without gain: vrndscaleps and vscalefps in exp2,
+// prefetches of the next block of K and V, 64 to 256 keys and 192 to 768 queries, exponentials of the tile in
+// registers (g++ calls a function for each row).
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/fused_forward.cpp"
@@ -89,37 +93,75 @@ bool is_finite_now(const float* from, Index count) {
     return hn::AllTrue(kTag, hn::Eq(all, all));
 }
 
-/// B of every key of the block into `p`, -inf where forbidden; returns max(m, B + lift).
-HWY_INLINE Row scores(const KeyBlock& block, const GroupState& state, float* p) {
-    const Index lanes = group_lanes();
-    const Row forbidden = all_lanes(-std::numeric_limits<float>::infinity());
-    Row top = all_lanes(std::numeric_limits<float>::lowest());
-    for (Index j = 0; j < block.keys; j += kTileRows) {
-        Tile s = multiply(state.qt, lanes,
-                          streams(block.k, j, block.keys - 1, block.d_k, 1, TileRows()), block.d_k);
-        add_bias(block, j, s);
-        if (j < block.all.begin || HWY_MIN(j + kTileRows, block.keys) > block.all.end)
-            for_rows(s, [&](Row& row, Index n) HWY_ATTR {
-                row = choose(allowed_row(block.allow, j + n, block.keys), row, forbidden);
-            });
-        for_rows(s, [&](const Row& row, Index n) HWY_ATTR {
-            top = max(top, row);
-            store(row, p + (j + n) * lanes);
-        });
-    }
-    return max(load(state.max), add(top, all_lanes(state.lift)));
+/// How far B may lie above m before m follows, in units of log2: P stays below 2^8.
+constexpr float kSlack = 8.0F;
+
+HWY_INLINE bool any_above(const Row& x, const Row& y) {
+    return !hn::AllFalse(kTag,
+                         hn::Or(hn::Gt(x.a, y.a), hn::Or(hn::Gt(x.b, y.b), hn::Gt(x.c, y.c))));
 }
 
-/// P = 2^(S − m) in place; returns Σ P.
-HWY_INLINE Row exponentials(Index keys, const Row& top, float* p) {
+/// m = max(m, top); multiplies l, O and P of the first `keys` of the block by 2^(old m − m), which it returns.
+HWY_NOINLINE Row raise_max(const Row& top, const KeyBlock& block, Index keys,
+                           const GroupState& state, float* p) {
     const Index lanes = group_lanes();
-    Row sum = all_lanes(0.0F);
+    const Row old = load(state.max);
+    const Row raised = max(old, top);
+    const Row shrink = exp2(sub(old, raised));
+    const auto multiply = [&](float* row) HWY_ATTR { store(mul(load(row), shrink), row); };
+    store(raised, state.max);
+    multiply(state.sum);
+    for (Index c = 0; c < block.d_v; ++c) multiply(state.ot + c * lanes);
+    for (Index j = 0; j < keys; ++j) multiply(p + j * lanes);
+    return shrink;
+}
+
+/// The largest of each lane.
+template <Index... r>
+HWY_INLINE Row store_rows(const Tile& tile, float* to, std::integer_sequence<Index, r...>) {
+    const Index lanes = group_lanes();
+    Row top = tile.rows[0];
+    ((store(tile.rows[r], to + r * lanes), top = max(top, tile.rows[r])), ...);
+    return top;
+}
+
+/// P = 2^(B − m) in place; returns sum + Σ P.
+HWY_INLINE Row exponentials(Index keys, const Row& m, Row sum, float* p) {
+    const Index lanes = group_lanes();
     for (Index j = 0; j < keys; ++j) {
-        const Row e = exp2(sub(load(p + j * lanes), top));
+        const Row e = exp2(sub(load(p + j * lanes), m));
         sum = add(sum, e);
         store(e, p + j * lanes);
     }
     return sum;
+}
+
+/// P of every key of the block into `p`, 0 where forbidden. Plain: B is S, every pair is allowed, and tiles are whole.
+template <bool plain>
+HWY_INLINE void weights(const KeyBlock& block, const GroupState& state, float* p) {
+    const Index lanes = group_lanes();
+    const Row forbidden = all_lanes(-std::numeric_limits<float>::infinity());
+    const Row lift = all_lanes(state.lift);
+    const Row slack = all_lanes(state.lift == 0.0F ? kSlack : -state.lift);
+    Row sum = all_lanes(0.0F);  // of the block: one sum over all keys would round more
+    for (Index j = 0; j < block.keys; j += kTileRows) {
+        Tile s = multiply(state.qt, lanes,
+                          streams(block.k, j, block.keys - 1, block.d_k, 1, TileRows()), block.d_k);
+        if constexpr (!plain) {
+            add_bias(block, j, s);
+            if (j < block.all.begin || HWY_MIN(j + kTileRows, block.keys) > block.all.end)
+                for_rows(s, [&](Row& row, Index n) HWY_ATTR {
+                    row = choose(allowed_row(block.allow, j + n, block.keys), row, forbidden);
+                });
+        }
+        float* const tile = p + j * lanes;
+        const Row top = store_rows(s, tile, TileRows());
+        if (HWY_UNLIKELY(any_above(top, add(load(state.max), slack))))
+            sum = mul(sum, raise_max(add(top, lift), block, j, state, p));
+        const Index keys = plain ? kTileRows : HWY_MIN(kTileRows, block.keys - j);
+        sum = exponentials(keys, load(state.max), sum, tile);
+    }
+    store(add(load(state.sum), sum), state.sum);
 }
 
 HWY_INLINE void drop(const KeyBlock& block, float* p) {
@@ -128,10 +170,9 @@ HWY_INLINE void drop(const KeyBlock& block, float* p) {
         store(mul(load(p + j * lanes), load(block.keep + j * lanes)), p + j * lanes);
 }
 
-/// O = O · factor + P V, allowed pairs only.
-void add_pairwise(const KeyBlock& block, const float* p, const Row& factor, float* ot) {
+/// O += P V, allowed pairs only.
+void add_pairwise(const KeyBlock& block, const float* p, float* ot) {
     const Index lanes = group_lanes();
-    for (Index c = 0; c < block.d_v; ++c) store(mul(load(ot + c * lanes), factor), ot + c * lanes);
     for (Index j = 0; j < block.keys; ++j)
         for (Index lane = 0; lane < lanes; ++lane)
             if (block.allow[j * lanes + lane] != 0.0F)
@@ -139,16 +180,22 @@ void add_pairwise(const KeyBlock& block, const float* p, const Row& factor, floa
                     ot[c * lanes + lane] += p[j * lanes + lane] * block.v[j * block.d_v + c];
 }
 
+bool is_plain(const KeyBlock& block) {
+    const bool all_allowed = block.all.begin <= 0 && block.keys <= block.all.end;
+    return all_allowed && block.bias == nullptr && block.cap == 0.0F && block.slope == 0.0F &&
+           block.keys % kTileRows == 0;
+}
+
 void attend_block_now(const KeyBlock& block, const GroupState& state, float* p) {
-    const Row top = scores(block, state, p);
-    const Row shrink = exp2(sub(load(state.max), top));
-    store(top, state.max);
-    store(mul_add(load(state.sum), shrink, exponentials(block.keys, top, p)), state.sum);
+    if (is_plain(block))
+        weights<true>(block, state, p);
+    else
+        weights<false>(block, state, p);
     if (block.keep != nullptr) drop(block, p);
     if (block.pairwise)
-        add_pairwise(block, p, shrink, state.ot);
+        add_pairwise(block, p, state.ot);
     else
-        add_columns(p, group_lanes(), block.v, block.keys, block.d_v, shrink, state.ot);
+        add_columns(p, group_lanes(), block.v, block.keys, block.d_v, all_lanes(1.0F), state.ot);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ struct KeyBlock {
 };
 
 /// Online softmax of one group: what is known after the keys so far. Rows of G, aligned.
-///   m = max B + lift,  l = Σ 2^(B − m),  O = Σ 2^(B − m) V,  B = cap tanh(S / cap) + bias log2 e − slope |distance|,
+///   m >= max B + lift − 8 (max B + lift with a lift),  l = Σ 2^(B − m),  O = Σ 2^(B − m) V,  B = cap tanh(S / cap) + bias log2 e − slope |distance|,
 ///   S = scores · factor · log2 e
 struct GroupState {
     float* qt = nullptr;  // [d_k, G]: Qᵀ · factor · log2 e
