@@ -7,13 +7,13 @@ start --preset the-cat-sat-down --save-session recorded.json
 goes_to lookup
 
 # The query stands in the plane of keys: the first drag that moves it finds it; undo takes the whole drag back.
-mapfile -t plane < <(points 474 474 1 430 430 1; points 410 540 16 380 480 16)
+mapfile -t plane < <(points 531 531 1 508 508 1; points 430 590 16 460 560 16)
 first_that '"action":"move_lookup_query"' drag_right "${plane[@]}"
 does '"action":"end_gesture"' drag_right $((x + 80)) "$y"
 does '"action":"undo"' press ctrl+z
 does '"action":"move_lookup_query"' press Right
 does '"action":"move_lookup_query"' press Up
-mapfile -t keys < <(points 277 277 1 337 337 1; points 200 360 16 280 400 16)
+mapfile -t keys < <(points 469 469 1 650 650 1; points 430 530 16 620 680 16)
 first_that '"action":"move_lookup_key"' drag_right "${keys[@]}"
 does '"action":"undo"' press ctrl+z
 does '"action":"move_lookup_value"' press ctrl+Right
@@ -23,7 +23,7 @@ does '"action":"set_lookup_temperature","temperature":1.0' press o
 does '"action":"add_lookup_pair"' press a
 does '"action":"remove_lookup_pair"' press Delete
 does '"action":"load_memory","memory":"' press n
-mapfile -t rows < <(points 220 220 10 830 910 10; points 220 220 10 700 980 10)
+mapfile -t rows < <(points 1500 1500 10 478 518 20; points 1500 1500 10 430 640 10)
 first_that '"action":"select_lookup_pair"' click "${rows[@]}"
 
 # Capacity.
