@@ -453,6 +453,16 @@ void read_pair(ConfigReader& reader, ModelConfig& config) {
 void read_sound(ConfigReader& reader, ModelConfig& config) {
     for (const std::string_view key : {"max_source_positions", "max_target_positions"})
         reader.size({key});  // of one stack or the other
+    if (config.family->key ==
+        "whisper") {  // transformers reads it as another name of the encoder's heads
+        const auto heads = reader.size({"encoder_attention_heads"});
+        const auto other = reader.size({"num_key_value_heads"});
+        if (heads && other && *heads != *other)
+            reader.complain(fmt::format(
+                "has 'num_key_value_heads' = {}; expected {}, as 'encoder_attention_heads'", *other,
+                *heads));
+        config.kv_heads = config.heads;
+    }
     const Index mels = reader.size({"num_mel_bins"}).value_or(80);
     if (config.family->names.sound_in.empty()) return;
     constexpr Index kMostMels = 1024, kMostPositions = 1 << 16;  // of any file

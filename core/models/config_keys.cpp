@@ -12,9 +12,9 @@ namespace {
 constexpr std::string_view
     kOfGpt2 = "gpt2",
     kOfDistil = "distilbert",
-    kOfRotary =
+    kOfKeyValueHeads =
         "llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite mixtral gpt_oss qwen3_moe "
-        "qwen2_moe smollm3 olmo olmo3 phi starcoder2 stablelm cohere",
+        "qwen2_moe smollm3 olmo olmo3 phi starcoder2 stablelm cohere whisper",
     kOfTurned =
         "llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite mixtral gpt_oss "
         "gpt_neox qwen3_moe qwen2_moe smollm3 olmo olmo3 phi starcoder2 stablelm cohere falcon "
@@ -69,7 +69,7 @@ constexpr struct {
      "llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite mixtral gpt_oss qwen3_moe "
      "qwen2_moe smollm3 olmo olmo3 phi starcoder2 stablelm cohere falcon modernbert"},
     {"mlp_bias", "llama granite smollm3 modernbert"},
-    {"num_key_value_heads", kOfRotary},
+    {"num_key_value_heads", kOfKeyValueHeads},
     {"rms_norm_eps", kOfRmsNorms},
     {"rope_parameters", kOfTurned},
     {"rope_scaling", kOfTurned},

@@ -178,6 +178,12 @@ constexpr const char* kMarian =
     "init_std":0.02,"is_encoder_decoder":true,"max_position_embeddings":512,"model_type":"marian","scale_embedding":true,
     "share_encoder_decoder_embeddings":true,"vocab_size":58101})";
 
+constexpr const char* kWhisper =
+    R"({"activation_function":"gelu","architectures":["WhisperForConditionalGeneration"],"d_model":384,
+    "decoder_attention_heads":6,"decoder_ffn_dim":1536,"decoder_layers":4,"encoder_attention_heads":6,"encoder_ffn_dim":1536,
+    "encoder_layers":4,"max_source_positions":1500,"max_target_positions":448,"model_type":"whisper","num_mel_bins":80,
+    "vocab_size":51865})";
+
 /// With one key more, or another value of it.
 std::string fault_with(const char* config, const std::string& key, const std::string& value) {
     std::string text(config);
@@ -287,6 +293,9 @@ TEST_CASE("what a row cannot say is refused by its name") {
           "c.json has 'clip_qkv' = 8.0; expected none: it is not computed here");
     CHECK(fault_with(kStableLm, "head_dim", "32") ==
           "c.json has 'head_dim' = 32; expected 64, the width / the heads");
+    CHECK(fault_with(kWhisper, "num_key_value_heads", "6").empty());
+    CHECK(fault_with(kWhisper, "num_key_value_heads", "1") ==
+          "c.json has 'num_key_value_heads' = 1; expected 6, as 'encoder_attention_heads'");
     CHECK(fault_with(kAlbert, "inner_group_num", "2") ==
           "c.json has 'inner_group_num' = 2; expected 1");
     CHECK(fault_with(kAlbert, "num_hidden_groups", "13") ==
