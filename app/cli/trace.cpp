@@ -262,11 +262,28 @@ bool has_finite_inputs(const files::FileCall& call) {
            }));
 }
 
+/// With NaN or infinity, in a row of a query that has a key where `empty_are_nan`.
+bool is_beyond(const Tensor& tensor, const Tensor& logsumexp, bool empty_are_nan) {
+    if (is_finite(tensor)) return false;
+    if (!empty_are_nan) return true;
+    const Shape& shape = tensor.shape();
+    const Shape& rows = logsumexp.shape();
+    const bool of_queries = shape.b == rows.b && shape.h == rows.h && shape.t == rows.t;
+    for (std::size_t n = 0; n < tensor.values().size(); ++n) {
+        const float x = tensor.values()[n];
+        const std::size_t row = n / static_cast<std::size_t>(shape.d);
+        const bool has_key = of_queries && std::isfinite(logsumexp.values()[row]);
+        if (has_key ? !std::isfinite(x) : std::isinf(x)) return true;
+    }
+    return false;
+}
+
 /// Stages and gradients with NaN or infinity. Scores and weights are left out: a mask makes −∞ of them.
-std::vector<std::string> not_finite(const Computed& computed) {
+std::vector<std::string> not_finite(const Computed& computed, bool empty_are_nan) {
     std::vector<std::string> names;
     const auto add = [&](std::string name, const Tensor& tensor) {
-        if (!is_finite(tensor)) names.push_back(std::move(name));
+        if (is_beyond(tensor, computed.forward.logsumexp, empty_are_nan))
+            names.push_back(std::move(name));
     };
     for (const Stage stage : {Stage::q, Stage::k, Stage::v, Stage::context, Stage::output})
         add(std::string(info(stage).key), computed.forward[stage]);
@@ -289,7 +306,7 @@ std::optional<std::string> beyond_float(const files::FileCall& call, const Compu
     // Rows without a key are NaN by an option.
     const bool empty_rows_are_nan = call.spec.empty_rows == EmptyRows::nan && call.spec.mask.any();
     const std::vector<std::string> names =
-        scores || empty_rows_are_nan ? std::vector<std::string>{} : not_finite(computed);
+        scores ? std::vector<std::string>{} : not_finite(computed, empty_rows_are_nan);
     if (!scores && names.empty()) return std::nullopt;
     return fmt::format(
         "{}, the most that float32 holds: {}{}",

@@ -107,11 +107,25 @@ TEST_CASE_FIXTURE(OnDisk, "a note names the arrays whose sums are beyond the ran
     REQUIRE(write_npz(in, std::vector<NpzEntry>{{"Q", {2, 2}, small.values()},
                                                 {"K", {2, 2}, small.values()},
                                                 {"V", {2, 2}, large.values()}}));
+    const std::string wide = scratch.at("wide.npz"), plain = scratch.at("plain.npz");
+    const Tensor three({1, 1, 3, 2}, 1.0F);
+    for (const auto& [file, v] : {std::pair(wide, large), std::pair(plain, small)})
+        REQUIRE(write_npz(file, std::vector<NpzEntry>{{"Q", {3, 2}, three.values()},
+                                                      {"K", {2, 2}, small.values()},
+                                                      {"V", {2, 2}, v.values()}}));
     for (const std::string backend : {"fused", "staged"}) {
         CHECK(succeeds({"trace", in, "-o", out, "--backend", backend}).err.empty());
         CHECK(
             contains(succeeds({"trace", in, "-o", out, "--backend", backend, "--grad"}).err,
                      "are beyond 3.4e38, the most that float32 holds: they have NaN or infinity"));
+        // Rows that are NaN by an option hide nothing: query 0 has no key.
+        const auto with_nan = [&](const std::string& file) {
+            return succeeds({"trace", file, "-o", out, "--backend", backend, "--grad",
+                             "--causal=bottom-right", "--empty-rows", "nan"})
+                .err;
+        };
+        CHECK(contains(with_nan(wide), "are beyond 3.4e38"));
+        CHECK(with_nan(plain).empty());
     }
 }
 

@@ -366,6 +366,11 @@ def product(x, y):
     return Bounded(x.value @ y.value, error + (length + 8) * U * size + length * LEAST)
 
 
+def reaches(d):
+    """[..., 1]: the rows of a gradient that are not 0, or are 0 only by cancelling."""
+    return (np.abs(d.value) + d.error > 1e-40).any(axis=-1, keepdims=True)
+
+
 def transposed(x):
     return x.reshaped(swap)
 
@@ -832,7 +837,7 @@ class Exact:
         name = f"W_score_{side}" if side else "W_score"
         own = side or "q"
         x = next(self.stages[name] for name in (f"{own}_rot", f"{own}_norm", own) if name in self.stages)
-        used = d.value.any(axis=-1, keepdims=True)  # 0 · NaN of a forbidden key does not count
+        used = reaches(d)  # 0 · NaN of a forbidden key does not count
         x = Bounded(np.where(used, x.value, 0.0), np.where(used, x.error, 0.0))
         rows = lambda y: y.reshaped(lambda m: m.reshape(-1, m.shape[-1]))
         self.put(f"d_{name.lower()}", product(transposed(rows(x)), rows(d)))
@@ -841,7 +846,7 @@ class Exact:
     def unit_backward(self, side, d):
         u, length = (self.q_hat, self.q_length) if side == "q" else (self.k_hat, self.k_length)
         safe = np.where(length == 0, 1.0, length)
-        none = ~d.value.any(axis=-1, keepdims=True)  # a forbidden key, whatever it holds
+        none = ~reaches(d)  # a forbidden key, whatever it holds
         u = Bounded(np.where(none, 0.0, u.value), np.where(none, 0.0, u.error))
         along = (u.value * d.value).sum(axis=-1, keepdims=True)
         size = np.abs(d.value) + np.abs(u.value) * (np.abs(u.value) * np.abs(d.value)).sum(axis=-1, keepdims=True)
