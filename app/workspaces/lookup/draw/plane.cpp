@@ -329,7 +329,8 @@ std::optional<Index> draw_plane(const MemoryView& view, Plane which, const Box& 
     const auto hovered = hold_points(plane, which, view, out);
     if (keys) read_ground(plane, out);
     ImGui::PopID();
-    const std::string whole = keys ? "keys k: drag q or a key" : "values v: o = Σ a v";
+    const std::string drag = frame.is_canvas_alone() ? "keys k" : "keys k: drag q or a key";
+    const std::string whole = keys ? drag : "values v: o = Σ a v";
     const bool fits = frame.text_width(frame.fonts.body, whole) <= plane.side();
     draw_text_in(frame, frame.fonts.body, box.low, {plane.high.x, plane.low.y}, Align::left,
                  frame.theme.role(role),

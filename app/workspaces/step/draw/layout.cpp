@@ -33,7 +33,7 @@ constexpr float kLowLegend = 34.0F;
 constexpr float kWholePixels = 16.0F;
 
 // For weights, which have the sentence above their columns.
-constexpr float kArcs = 80.0F, kLowestArcs = 32.0F;
+constexpr float kArcs = 80.0F, kFigureArcs = 48.0F, kLowestArcs = 32.0F;
 constexpr float kBars = 52.0F, kLowestBars = 44.0F;      // their numbers are clear of the mark at 1
 constexpr float kArcsShare = 0.09F, kBarsShare = 0.06F;  // of a high canvas
 constexpr float kLowBars = 0.1F;                         // of the canvas
@@ -128,7 +128,8 @@ CanvasLayout fit(const StepView& view, const Frame& frame, ImVec2 available, ImV
     const bool is_whole = of_text && view.sentence.attended().chips.size() == view.keys.size();
     const Wanted wanted{of_text ? kWordAspect : kMostAspect,
                         of_text ? std::ceil(level_pitch(view.keys, frame)) : 0.0F};
-    layout.right = std::min(frame.px(of_text ? kEvenness : kRight), available.x * kMostArm);
+    const float right = frame.px(of_text ? kEvenness : kRight), most = available.x * kMostArm;
+    layout.right = of_text && right > most ? 0.0F : std::min(right, most);  // or it is not drawn
     layout.legend = frame.px(available.y < frame.px(kLowCanvas) ? kLowLegend : kLegend);
     const float gap = frame.px(kLayoutGap);
     const Tokens tokens{some(view.queries.size()), some(view.keys.size())};
@@ -168,7 +169,8 @@ CanvasLayout text_box(const StepView& view, const Frame& frame, ImVec2 available
     const float most = std::max(frame.px(kBars), available.y * kBarsShare);
     const float height = std::min(most, available.y * kLowBars);
     const ImVec2 bars{0.0F, height < frame.px(kLowestBars) ? 0.0F : height};
-    float arcs = std::max(frame.px(kArcs), available.y * kArcsShare);
+    float arcs = frame.is_canvas_alone() ? frame.px(kFigureArcs)
+                                         : std::max(frame.px(kArcs), available.y * kArcsShare);
     CanvasLayout layout = fit(view, frame, available, bars, arcs);
     if (few && missing(layout) > 0.0F) layout = fit(view, frame, available, {}, arcs);
     if (const float excess = missing(layout); excess > 0.0F) {
