@@ -41,7 +41,7 @@ std::vector<EGLDisplay> displays(Renderer renderer) {
     return all;
 }
 
-/// Told of a reset of the graphics card where EGL can promise that: check_gl() in compute_device.cpp asks.
+/// Reports a reset of the graphics card, where EGL can; check_gl() in compute_device.cpp asks for it.
 EGLContext create_context(EGLDisplay display, int major, int minor) {
     std::array attributes{EGL_CONTEXT_MAJOR_VERSION,
                           major,

@@ -33,7 +33,7 @@ void carry_out(AppState& state, const SortHeads& action) {
 
 void carry_out(AppState& state, const SetHeadsRange& action) {
     heads_look(state).own_range = action.own;
-    show_message(state, action.own ? "Each head has its own colour scale, up to its largest weight."
+    show_message(state, action.own ? "Each head has its own colour scale."
                                    : "One colour scale for all heads.");
 }
 
@@ -107,12 +107,12 @@ void carry_out(AppState& state, const ClipSinks& action) {
         return;
     heads_look(state).clip_limit = action.limit;
     const SinkClip clip = heads_look(state).clip;
-    show_message(state, clip == SinkClip::none ? "No key is outside the colour scale."
-                        : clip == SinkClip::first
-                            ? "Key 0 is outside the colour scale."
-                            : fmt::format("Keys with a mean weight of at least {} are "
-                                          "outside the colour scale of their head.",
-                                          number(action.limit)));
+    show_message(state,
+                 clip == SinkClip::none ? "No key is outside the colour scale."
+                 : clip == SinkClip::first
+                     ? "Key 0 is outside the colour scale."
+                     : fmt::format("The colour scale leaves out keys of mean weight {} or more.",
+                                   number(action.limit)));
 }
 
 void carry_out(AppState& state, const SetHeadForm& action) {

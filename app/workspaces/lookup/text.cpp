@@ -25,7 +25,7 @@ std::string page_hint(LookupPage page) {
         "How many keys of width d_k can be distinguished. ← and → change d_k, ↑ and ↓ the number "
         "of pairs.",
         "All queries against all keys, without values. M switches between dot product and cosine.",
-        "For each query, the keys with the largest dot product and the largest cosine.",
+        "Each query’s best key, by dot product and by cosine.",
         "Drag a token, or press S to shuffle. Without positions the weights move with the tokens."};
     return kHints[static_cast<std::size_t>(page)];
 }

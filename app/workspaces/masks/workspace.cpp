@@ -332,11 +332,10 @@ void carry_out(AppState& state, const SetConventionGain& action) {
         return warn(state, "The gain is 10^{}: it must be 10^0 to 10^{}.", action.decades,
                     kMostMaskDecades);
     masks_look(state).gain = action.decades;
-    show_message(state,
-                 action.decades == 0
-                     ? std::string("The scores are unchanged.")
-                     : fmt::format("Here every score is multiplied by {} before it is masked.",
-                                   power_of_ten(static_cast<int>(action.decades))));
+    show_message(state, action.decades == 0
+                            ? std::string("The scores are unchanged.")
+                            : fmt::format("Every score is multiplied by {} before the mask.",
+                                          power_of_ten(static_cast<int>(action.decades))));
 }
 
 void carry_out(AppState& state, const SetBiasBrush& action) {

@@ -248,9 +248,8 @@ void carry_out(AppState& state, const SetPredicting& action) {
     update_prediction(state);
     if (!action.on) return show_message(state, "Stages are shown without a guess.");
     show_message(state, step_look(state).prediction
-                            ? "Guess each stage before it is shown: drag the bars, then press "
-                              "Enter to reveal the row."
-                            : "Guess each stage before it is shown: → goes to the next one.");
+                            ? "Drag the bars to your guess, then press Enter."
+                            : "→ goes to the next stage to guess.");
 }
 
 void carry_out(AppState& state, const GuessEntry& action) {

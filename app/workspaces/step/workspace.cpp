@@ -390,10 +390,8 @@ void carry_out(AppState& state, const TogglePlay&) {
 
 void carry_out(AppState& state, const ScaleRows& action) {
     step_look(state).rows_scaled = action.on;
-    show_message(
-        state,
-        action.on ? "Colours of weights by row: the largest weight of each row has the full colour."
-                  : "Colours of weights: one scale for all rows.");
+    show_message(state, action.on ? "Colours by row: the largest weight has the full colour."
+                                  : "Colours of weights: one scale for all rows.");
 }
 
 extern const WorkspaceInfo kStepWorkspace{

@@ -328,7 +328,7 @@ constexpr Claim kClaims[] = {
     {"E = 0: Q, K and V are given, so nothing is computed", check_given_here},
     {"O = 0: there is no W_O, so nothing is computed", check_given_here},
     {"Scaling is off: the scores are divided only by the temperature {}", check_unscaled},
-    {"Here every score is multiplied by {} before it is masked", check_factor},
+    {"Every score is multiplied by {} before the mask", check_factor},
     {"S depends only on the product W_Q W_Kᵀ of a head{}: a {} matrix of rank at most {} with {} "
      "numbers; W_Q and W_K together have {}",
      check_rank},

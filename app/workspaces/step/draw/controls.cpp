@@ -15,7 +15,7 @@ namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kPresetWidth = 144.0F;
+constexpr float kPresetWidth = 104.0F;  // "examples", beside the sentence itself
 constexpr float kLeastSentence = 168.0F;
 constexpr float kMostSentence = 420.0F;
 constexpr float kControlsGap = 12.0F;
@@ -33,9 +33,14 @@ void preset_combo(const ControlsView& view, float width, const Frame& frame, Act
         if (preset.key == view.preset) current = static_cast<int>(names.size());
         names.push_back(preset.title);
     }
+    const bool beside_sentence = width <= frame.px(kPresetWidth);
     const Options options{names, current,
-                          current < 0 ? (view.toy ? "custom" : view.title) : names[current], true};
-    const Tip tip{"Preset", "A sentence with its weights, from assets/presets."};
+                          beside_sentence ? "examples"
+                          : current >= 0  ? names[current]
+                          : view.toy      ? "custom"
+                                          : view.title,
+                          true};
+    const Tip tip{"Examples", "Sentences with their weights, from assets/presets."};
     const auto row = combo(frame, "##preset", options, width, tip, out);
     if (row) out.push_back(LoadPreset{view.presets[*row].key});
 }
