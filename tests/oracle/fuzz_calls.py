@@ -846,7 +846,7 @@ class Exact:
     def unit_backward(self, side, d):
         u, length = (self.q_hat, self.q_length) if side == "q" else (self.k_hat, self.k_length)
         safe = np.where(length == 0, 1.0, length)
-        none = ~reaches(d)  # a forbidden key, whatever it holds
+        none = ~d.value.any(axis=-1, keepdims=True)  # a forbidden key, whatever it holds
         u = Bounded(np.where(none, 0.0, u.value), np.where(none, 0.0, u.error))
         along = (u.value * d.value).sum(axis=-1, keepdims=True)
         size = np.abs(d.value) + np.abs(u.value) * (np.abs(u.value) * np.abs(d.value)).sum(axis=-1, keepdims=True)
