@@ -120,6 +120,9 @@ void begin(const Arguments& text, const files::OptionValues& given, cli::Streams
         throw bad_input(fmt::format("-o is {}, a file; expected a folder", text.output));
     files::FileCall call = read_call(text, given, io, files::Values::optional);
     project_inputs(call);
+    if (call.spec.mask.bias)
+        throw bad_input(
+            "a bias is given; expected none: each process has its part of Q and K alone");
     Inputs buffer;
     job.source = or_throw(large::weight_source(with_values(call.inputs, buffer), call.spec));
     make_folder(folder);

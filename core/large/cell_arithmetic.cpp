@@ -58,6 +58,7 @@ CellArithmetic cell_arithmetic(const WeightSource& source, Head head, Cell cell)
     result.scaled = result.score * finish.factor;
     result.rule = finish.rule;
     result.distance = std::abs(cell.row + finish.offset - cell.column);
+    if (finish.mask != nullptr) result.bias = finish.bias(cell.row, cell.column);
     result.biased = finish(result.score, cell.row, cell.column);
     result.sink = sink_of(source, head);
     result.logsumexp = logsumexp_of(biased, result.sink);

@@ -8,9 +8,11 @@
 #include <limits>
 #include <numbers>
 
+#include "core/bias.h"
 #include "core/large/weight_source.h"
 #include "core/masks.h"
 #include "core/rows.h"
+#include "core/spec_arrays.h"
 
 namespace attn::large {
 namespace {
@@ -65,6 +67,14 @@ bool look_through(const Rows& rows, const std::stop_token& stop, Looked& out) {
     return true;
 }
 
+/// With NaN, +inf or a number near the end of float32; −inf forbids.
+bool has_odd_bias(const WeightSource& source) {
+    if (!source.spec.mask.bias) return false;
+    return std::ranges::any_of(source.spec.mask.bias->values.values(), [](float each) {
+        return each != kForbidding && !(std::abs(static_cast<double>(each)) < kLargestScore);
+    });
+}
+
 bool is_empty_row_nan(const WeightSource& source) {
     return source.spec.empty_rows == EmptyRows::nan && source.spec.mask.any();
 }
@@ -116,10 +126,11 @@ class Fates {
           keys_(k.not_finite),
           finish_(finish_of(source, head)),
           sink_(sink_of(source, head)),
-          may_overflow_(static_cast<double>(q.largest) * static_cast<double>(k.largest) *
-                            static_cast<double>(source.size.d_k) * std::abs(finish_.factor) *
-                            std::numbers::log2e >
-                        kLargestScore) {}
+          may_overflow_(has_odd_bias(source) ||
+                        static_cast<double>(q.largest) * static_cast<double>(k.largest) *
+                                static_cast<double>(source.size.d_k) * std::abs(finish_.factor) *
+                                std::numbers::log2e >
+                            kLargestScore) {}
 
     RowFate of(Index i, bool query_is_finite) {
         if (is_plain() && query_is_finite) return RowFate::finite;

@@ -48,7 +48,7 @@ HWY_INLINE void fill_some_scores(const PoolBlock& block, const Shift& shift, flo
 /// Two loops: a plain map is 8 % slower where the bias is looked at in each tile.
 template <bool kMasked, class Shift>
 HWY_INLINE void fill_scores(const PoolBlock& block, const Shift& shift, float* p) {
-    if (block.cap == 0.0F && block.slope == 0.0F)
+    if (block.cap == 0.0F && block.slope == 0.0F && block.bias == nullptr)
         fill_some_scores<kMasked, false>(block, shift, p);
     else
         fill_some_scores<kMasked, true>(block, shift, p);

@@ -6,7 +6,7 @@ namespace attn::large {
 
 // The SIMD part of a map of weights: one group of queries against one block of keys, each run of keys
 // pooled into one number a query. G = query_group_lanes() queries side by side, in three vectors.
-// S = scores in units of log2, B = cap tanh(S / cap) − slope |distance − key|, L = logsumexp in the same,
+// S = scores in units of log2, B = cap tanh(S / cap) + bias − slope |distance − key|, L = logsumexp in the same,
 // P = 2^(B − L) = weight.
 
 /// Some keys of one head and a group of queries.
@@ -22,6 +22,8 @@ struct PoolBlock {
     float slope = 0.0F;            // of ALiBi, in units of log2 a token; 0: none
     const float* distance =
         nullptr;  // [G] position of the query − that of the block's first key; with a slope
+    const float* bias = nullptr;  // [keys, G], or [keys] with bias_by_key: as of a KeyBlock
+    bool bias_by_key = false, bias_first = false;
 };
 
 /// Floats of scratch that the first two kernels need: B of [keys + kTileKeys, G].

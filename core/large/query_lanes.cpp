@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <numbers>
 
+#include "core/masks.h"
+#include "core/spec_arrays.h"
+
 namespace attn::large {
 
 Index block_keys(Index run) { return run <= kBlockKeys ? kBlockKeys / run * run : kBlockKeys; }
@@ -20,11 +23,13 @@ QueryLanes::QueryLanes(const WeightSource& source, Head head, Index groups, cons
                static_cast<float>(finish_.factor * std::numbers::log2e)),
       rows_(static_cast<std::size_t>(lanes_ * size_.d_k)) {
     const Index allow = Carve::rounded(kBlockKeys * lanes_);
-    Carve carve(floats_,
-                groups * Carve::rounded(size_.d_k * lanes_) + allow + Carve::rounded(lanes_));
+    const Index bias = finish_.mask == nullptr ? 0 : allow;
+    Carve carve(floats_, groups * Carve::rounded(size_.d_k * lanes_) + allow + bias +
+                             Carve::rounded(lanes_));
     qt_ = carve.next(groups * Carve::rounded(size_.d_k * lanes_));
     allow_ = carve.next(allow);
     distance_ = carve.next(lanes_);
+    if (bias > 0) bias_ = carve.next(bias);
 }
 
 const float* QueryLanes::query_row(Index i) const {
@@ -65,6 +70,26 @@ KeyRange QueryLanes::any(Index count) const {
     return keys;
 }
 
+/// A row of the bias for each lane, or one for all.
+void QueryLanes::set_bias(const QueryGroup& queries, KeyRange part, PoolBlock& block) {
+    const Tensor& bias = finish_.mask->bias->values;
+    block.bias = bias_;
+    block.bias_first = finish_.rule.bias_first;
+    block.bias_by_key = bias.shape().t == 1 && bias.shape().d > 1;
+    const auto row_of = [&](Index i) { return broadcast_row(bias, head_.b, head_.h, i); };
+    if (block.bias_by_key) {
+        block.bias = row_of(0).data() + part.begin;
+        return;
+    }
+    for (Index lane = 0; lane < lanes_; ++lane) {
+        const Index query = queries.query(lane);
+        const std::span<const float> row = row_of(std::max<Index>(query, 0));
+        for (Index j = part.begin; j < part.end; ++j)
+            bias_[(j - part.begin) * lanes_ + lane] =
+                query < 0 ? 0.0F : row[row.size() == 1 ? 0 : static_cast<std::size_t>(j)];
+    }
+}
+
 PoolBlock QueryLanes::block(Index g, KeyRange part, Index origin, Index run) {
     const QueryGroup& queries = group(g);
     const Index keys = part.end - part.begin;
@@ -74,16 +99,18 @@ PoolBlock QueryLanes::block(Index g, KeyRange part, Index origin, Index run) {
     for (Index lane = 0; lane < lanes_ && finish_.rule.slope != 0.0; ++lane)
         distance_[lane] = static_cast<float>(
             near_position(queries.query(lane) + finish_.offset, size_).position - part.begin);
-    return {.qt = qt(g),
-            .k = key_row(part.begin),
-            .keys = keys,
-            .d_k = size_.d_k,
-            .allow = every_pair ? nullptr : allow_,
-            .first = part.begin - origin,
-            .run = run,
-            .cap = static_cast<float>(finish_.rule.cap * std::numbers::log2e),
-            .slope = static_cast<float>(finish_.rule.slope * std::numbers::log2e),
-            .distance = distance_};
+    PoolBlock block{.qt = qt(g),
+                    .k = key_row(part.begin),
+                    .keys = keys,
+                    .d_k = size_.d_k,
+                    .allow = every_pair ? nullptr : allow_,
+                    .first = part.begin - origin,
+                    .run = run,
+                    .cap = static_cast<float>(finish_.rule.cap * std::numbers::log2e),
+                    .slope = static_cast<float>(finish_.rule.slope * std::numbers::log2e),
+                    .distance = distance_};
+    if (finish_.mask != nullptr) set_bias(queries, part, block);
+    return block;
 }
 
 }  // namespace attn::large

@@ -32,13 +32,14 @@ class QueryLanes {
     KeyRange any(Index count) const;
 
     /// Keys `part` for group `g`, at most kBlockKeys of them and all in group(g).any. Runs of `run` keys
-    /// start at key `origin`. Its mask and distances live until the next call.
+    /// start at key `origin`. Its mask, distances and bias live until the next call.
     PoolBlock block(Index g, KeyRange part, Index origin, Index run);
 
   private:
     float* qt(Index g) { return qt_ + g * Carve::rounded(size_.d_k * lanes_); }
 
     const float* query_row(Index i) const;
+    void set_bias(const QueryGroup& queries, KeyRange part, PoolBlock& block);
     const float* key_row(Index j) const;
 
     const WeightSource& source_;
@@ -55,6 +56,7 @@ class QueryLanes {
     float* qt_ = nullptr;
     float* allow_ = nullptr;     // [kBlockKeys, G]
     float* distance_ = nullptr;  // [G]
+    float* bias_ = nullptr;      // [kBlockKeys, G], with a bias
 };
 
 }  // namespace attn::large

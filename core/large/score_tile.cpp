@@ -204,9 +204,9 @@ class ScoreTile {
     std::vector<KeyRuns> runs_;
 };
 
-/// Under a cap a sum of scores is no product of sums.
-std::optional<Tile> capped_tile(const WeightSource& source, Head head, const TileId& id,
-                                const std::stop_token& stop) {
+/// Under a cap a sum of scores is no product of sums, and a bias has a number of its own for each pair.
+std::optional<Tile> pair_tile(const WeightSource& source, Head head, const TileId& id,
+                              const std::stop_token& stop) {
     const CellBox cells = cells_of(id, source.size);
     Tile tile;
     tile.id = id;
@@ -228,7 +228,7 @@ std::optional<Tile> capped_tile(const WeightSource& source, Head head, const Til
 
 std::optional<Tile> score_tile(const WeightSource& source, Head head, const TileId& id,
                                const std::stop_token& stop) {
-    if (source.spec.softcap) return capped_tile(source, head, id, stop);
+    if (source.spec.softcap || source.spec.mask.bias) return pair_tile(source, head, id, stop);
     return ScoreTile(source, head, id).make(stop);
 }
 

@@ -44,10 +44,6 @@ Result<void> check_shown(const AttentionSpec& spec, Index keys) {
     if (spec.drops())
         return bad_input(fmt::format(
             "dropout is {}: a map shows weights before dropout, so 0 is expected", spec.dropout));
-    if (spec.mask.bias)
-        return bad_input(
-            "a bias is given, but a map of weights computes each pair from its query and key "
-            "alone; expected no bias");
     if (spec.score == Score::relative && keys > kMostDistanceKeys)
         return bad_input(
             fmt::format("score relative over {}: a map of weights has a column of operands for "
@@ -113,6 +109,7 @@ WeightSource make_source(Operand q, Operand k, const Params& params, const Atten
     if (!made.k.empty()) k = shared(std::move(made.k));
     const std::span<const float> sinks = params[Param::sinks].values();
     WeightSource source{std::move(q), std::move(k), spec, size, {sinks.begin(), sinks.end()}};
+    source.spec.mask = with_forbidden_in_mask(spec.mask, size);
     if (spec.score == Score::relative) add_distances(params[Param::b_score], source);
     return source;
 }
@@ -129,8 +126,9 @@ WeightSource project_source(Inputs&& in, const AttentionSpec& spec, const Dimens
 }  // namespace
 
 Finish finish_of(const WeightSource& source, Head head) {
+    const MaskSpec& mask = source.spec.mask;
     return {score_factor(source.spec, source.size.d_k), pair_rule(source.spec, source.size, head.h),
-            source.size.query_offset};
+            source.size.query_offset, mask.bias ? &mask : nullptr, head};
 }
 
 double sink_of(const WeightSource& source, Head head) {

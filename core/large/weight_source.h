@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "core/bias.h"
 #include "core/dimensions.h"
 #include "core/large/cell.h"
 #include "core/result.h"
@@ -18,19 +19,26 @@ namespace attn::large {
 struct WeightSource {
     std::shared_ptr<const Tensor> q;  // [B,H,Tq,d_k], turned and transformed as the score asks
     std::shared_ptr<const Tensor> k;  // [B,Hkv,Tk,d_k], likewise
-    AttentionSpec spec;               // mask, scale, temperature, soft cap, ALiBi, empty rows
+    AttentionSpec
+        spec;  // mask, scale, temperature, soft cap, ALiBi, empty rows; −∞ of a bias is in mask.custom too
     Dimensions size;
     std::vector<double> sinks = {};  // one more logit a query head; empty: none
 };
 
-/// What becomes of a dot product in one head: B = cap · tanh(S / cap) − slope · |i + offset − j|, S = q·k · factor.
+/// What becomes of a dot product in one head: B = cap · tanh(S / cap) + bias − slope · |i + offset − j|, S = q·k · factor; the
+/// bias inside tanh with rule.bias_first.
 struct Finish {
     double factor = 1.0;
     PairRule rule;
-    Index offset = 0;  // position of query 0
+    Index offset = 0;                // position of query 0
+    const MaskSpec* mask = nullptr;  // of the source, with a bias; nullptr: none
+    Head head = {};
 
+    double bias(Index i, Index j) const {
+        return mask == nullptr ? 0.0 : bias_at(*mask, head.b, head.h, i, j);
+    }
     double operator()(double product, Index i, Index j) const {
-        return rule.biased(product * factor, i + offset, j);
+        return rule.biased(product * factor, i + offset, j, bias(i, j));
     }
 };
 Finish finish_of(const WeightSource& source, Head head);

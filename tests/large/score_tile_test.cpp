@@ -6,11 +6,13 @@
 
 #include <cmath>
 
+#include "core/bias.h"
 #include "core/call.h"
 #include "core/large/planted_spec.h"
 #include "core/large/texel_rows.h"
 #include "core/large/tile_grid.h"
 #include "tests/large/exact_map.h"
+#include "tests/support/random.h"
 #include "tests/support/results.h"
 
 using namespace attn;
@@ -38,7 +40,11 @@ constexpr double kSlope = 1.0 / 256.0;  // ALiBi's of one head alone: 2^−8
 
 /// B of a scaled score of query i and key j, written out.
 double biased(const WeightSource& source, double scaled, Index i, Index j) {
-    if (const auto cap = source.spec.softcap) scaled = *cap * std::tanh(scaled / *cap);
+    const double bias = bias_at(source.spec.mask, 0, 0, i, j);
+    const double given = source.spec.bias_before_softcap ? scaled + bias : scaled;
+    const auto cap = source.spec.softcap;
+    scaled = (cap ? *cap * std::tanh(given / *cap) : given) +
+             (source.spec.bias_before_softcap ? 0.0 : bias);
     if (!source.spec.alibi) return scaled;
     return scaled - kSlope * static_cast<double>(std::abs(i + source.size.query_offset - j));
 }
@@ -66,16 +72,16 @@ Mean mean_of(const WeightSource& source, const CellBox& cells) {
     return mean;
 }
 
-bool close(float actual, const Mean& wanted, bool capped) {
+bool close(float actual, const Mean& wanted, bool added_as_floats) {
     const double mean = wanted.sum / static_cast<double>(wanted.pairs);
     if (!std::isfinite(mean))
         return std::isnan(mean) ? std::isnan(actual) : static_cast<double>(actual) == mean;
     // rounded to a float once; the sums in double lose far less
     const double tolerance = 0x1.0p-23 * std::abs(mean) +
                              0x1.0p-40 * wanted.magnitude / static_cast<double>(wanted.pairs);
-    // under a cap scores are floats, and are added as such
+    // under a cap or with a bias scores are floats, and are added as such
     const double single =
-        capped ? 0x1.0p-20 * wanted.products / static_cast<double>(wanted.pairs) : 0.0;
+        added_as_floats ? 0x1.0p-20 * wanted.products / static_cast<double>(wanted.pairs) : 0.0;
     return std::abs(static_cast<double>(actual) - mean) <= tolerance + single;
 }
 
@@ -96,7 +102,8 @@ void check_levels(const WeightSource& source) {
                     const bool right =
                         tile.texels.masked(r, c) == (wanted.pairs == 0) &&
                         (wanted.pairs == 0 ||
-                         close(tile.texels.mean[at], wanted, source.spec.softcap.has_value())) &&
+                         close(tile.texels.mean[at], wanted,
+                               source.spec.softcap || source.spec.mask.bias)) &&
                         (tile.texels.allowed.empty() ||
                          static_cast<Index>(tile.texels.allowed[at]) == wanted.pairs);
                     if (right) continue;
@@ -167,6 +174,12 @@ TEST_CASE("score tiles are of the scores that softmax takes: a cap, ALiBi, posit
             source.size.query_offset = 41;
             check_levels(source);
         }
+    AttentionSpec biased = causal;
+    biased.mask.bias = make_bias(normal_tensor<float>({1, 1, kQueries, kKeys}, 9));
+    check_levels(source_of(biased));
+    biased.softcap = 3.0;
+    biased.bias_before_softcap = true;
+    check_levels(source_of(biased));
 }
 
 TEST_CASE("a score that is not finite makes its texel so, and no other; a cap leaves NaN alone") {

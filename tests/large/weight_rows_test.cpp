@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "core/bias.h"
 #include "core/kernels/fused_forward.h"
 #include "core/large/row_pool.h"
 #include "core/scores/score.h"
@@ -30,6 +31,14 @@ Case long_case(std::string name, Index d_k) {
     return normal_case(std::move(name), {1, 2, 211, d_k}, {1, 1, 293, d_k}, 1);
 }
 
+/// Normal numbers; of every fifth pair −inf, if asked.
+std::shared_ptr<const PairBias> bias_of(const Shape& shape, bool forbids = false) {
+    Tensor values = normal_tensor<float>(shape, 11);
+    for (std::size_t n = 0; n < values.values().size() && forbids; n += 5)
+        values.values()[n] = kForbidding;
+    return make_bias(std::move(values));
+}
+
 /// Every mask at once or one after another.
 std::vector<Case> masked_cases() {
     std::vector<Case> cases;
@@ -42,6 +51,13 @@ std::vector<Case> masked_cases() {
     add("window").window = 20;
     add("block").block = 37;
     add("padding").padding = {131};
+    add("bias").bias = bias_of({1, 1, 211, 293});
+    add("bias of each head, with -inf").bias = bias_of({1, 2, 211, 293}, true);
+    add("bias of keys").bias = bias_of({1, 1, 1, 293});
+    add("bias of queries").bias = bias_of({1, 2, 211, 1});
+    MaskSpec& biased = add("causal, and a bias of keys with -inf");
+    biased.causal = CausalAlign::top_left;
+    biased.bias = bias_of({1, 2, 1, 293}, true);
     MaskSpec& several = add("window and custom");
     several.window = 70;
     Mask mask(Shape{1, 2, 211, 293});
@@ -74,6 +90,22 @@ const Kind kKinds[] = {
     {"sinks",
      [](Case& one) {
          one.inputs.params[Param::sinks] = Tensor({1, 1, 1, 4}, {0.5F, 4, -1, 7});
+     }},
+    {"bias",
+     [](Case& one) {
+         one.spec.mask.bias = bias_of({1, 4, 130, 197});
+     }},
+    {"bias, softcap, alibi",
+     [](Case& one) {
+         one.spec.mask.bias = bias_of({1, 1, 130, 197}, true);
+         one.spec.softcap = 1.5;
+         one.spec.alibi = true;
+     }},
+    {"bias before softcap",
+     [](Case& one) {
+         one.spec.mask.bias = bias_of({1, 4, 1, 197});
+         one.spec.softcap = 1.5;
+         one.spec.bias_before_softcap = true;
      }},
     {"cosine", [](Case& one) { one.spec.score = Score::cosine; }},
     {"general",

@@ -4,6 +4,7 @@
 #include "app/common/map/inspector.h"
 #include "app/common/map/map_cell.h"
 #include "app/common/map/text.h"
+#include "core/bias.h"
 #include "core/scores/score.h"
 #include "core/train/run.h"
 #include "core/train/task_table.h"
@@ -259,6 +260,44 @@ TEST_CASE("a soft cap, ALiBi and a sink are steps of the inspector, each alone a
                                 cap ? plain + " / 2)" : plain, alibi ? " - 0.0625 * 8" : "")));
                 CHECK(has(view.as_latex, "\\tanh(") == cap);
             }
+}
+
+TEST_CASE("a bias is a step of the inspector, before or behind the soft cap") {
+    for (const bool cap : {false, true})
+        for (const bool first : {false, true}) {
+            if (first && !cap) continue;
+            INFO("cap ", cap, ", first ", first);
+            AttentionSpec spec;
+            if (cap) spec.softcap = 2.0;
+            spec.bias_before_softcap = first;
+            spec.mask.causal = CausalAlign::top_left;
+            const AppState plain = looking(spec, {});
+            const Dimensions& size = plain.document().size;
+            Tensor bias(Shape{1, 1, 1, size.tk}, 0.0F);
+            bias(0, 0, 0, kCell.column) = 1.5F;
+            spec.mask.bias = make_bias(bias);
+            const AppState state = looking(spec, {});
+            const Inputs& in = *state.document().inputs;
+            const double s =
+                dot(row_of(in.q, kCell.row), row_of(in.k, kCell.column)) / std::sqrt(8.0);
+            const auto capped = [&](double x) { return cap ? 2.0 * std::tanh(x / 2.0) : x; };
+            const double b = first ? capped(s + 1.5) : capped(s) + 1.5;
+            const large::CellArithmetic& sum = map_look(state).inspected->arithmetic;
+            CHECK(sum.biased == doctest::Approx(b));
+            const InspectorView view = map_inspector(state);
+            const std::vector<std::string> lines = lines_of(view);
+            const double before = first ? s : capped(s);
+            CHECK(std::ranges::count(lines, fmt::format("+ bias: {} + 1.50 = {}", number(before),
+                                                        number(before + 1.5))) == 1);
+            CHECK(has(lines.front(), first ? "B = 2.00·tanh((S + bias[i, j]) ÷ 2.00), "
+                                     : cap ? "B = 2.00·tanh(S ÷ 2.00) + bias[i, j], "
+                                           : "B = S + bias[i, j], "));
+            const std::string product = "q @ k * 0.35355339059327373";
+            CHECK(has(view.as_python, first ? "2 * np.tanh((" + product + " + 1.5) / 2)"
+                                      : cap ? "2 * np.tanh(" + product + " / 2) + 1.5"
+                                            : product + " + 1.5"));
+            CHECK(view.value == number(sum.weight));
+        }
 }
 
 TEST_CASE("scores of a biased call are drawn and named as softmax takes them") {

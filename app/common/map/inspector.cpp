@@ -32,7 +32,7 @@ struct Inspected {
     const OperandNames names = operand_names(spec);
     const double factor;
 
-    bool biased() const { return !sum.rule.is_plain(); }
+    bool biased() const { return !sum.rule.is_plain() || sum.bias; }
     bool has_sink() const { return sum.sink != -HUGE_VAL; }
 };
 
@@ -99,21 +99,28 @@ struct ShownStep {
     Role role = Role::score;
 };
 
-/// S to B: the cap, then the slope times the distance.
+/// S to B: the cap and the bias in their order, then the slope times the distance.
 void add_biases(const Inspected& at, std::vector<ShownStep>& steps) {
     const CellArithmetic& sum = at.sum;
     double now = sum.scaled;
-    if (const double cap = sum.rule.cap; cap != 0.0) {
-        const Expr share = combine(Op::tanh, {plain(now, Role::score) / plain(cap)});
-        const bool last = sum.rule.slope == 0.0;
-        now = PairRule{cap, 0.0}.biased(now, 0, 0);
-        steps.push_back(
-            {{last ? "B" : "capped", last ? "B" : "\\text{capped}", plain(cap) * share, now},
-             "cap"});
-    }
-    if (sum.rule.slope == 0.0) return;
+    const bool sloped = sum.rule.slope != 0.0;
+    const auto add = [&](const Expr& expr, std::string label, std::string name, bool last) {
+        now = last ? sum.biased : evaluate(expr);
+        const std::string latex = last ? "B" : fmt::format("\\text{{{}}}", name);
+        steps.push_back({{last ? "B" : name, latex, expr, now}, std::move(label)});
+    };
+    const auto add_bias = [&](bool last) {
+        add(plain(now, Role::score) + plain(*sum.bias), "+ bias", "biased", last);
+    };
+    const double cap = sum.rule.cap;
+    if (sum.bias && sum.rule.bias_first) add_bias(cap == 0.0 && !sloped);
+    if (cap != 0.0)
+        add(plain(cap) * combine(Op::tanh, {plain(now, Role::score) / plain(cap)}), "cap", "capped",
+            !sloped && (!sum.bias || sum.rule.bias_first));
+    if (sum.bias && !sum.rule.bias_first) add_bias(!sloped);
+    if (!sloped) return;
     const Expr fall = plain(sum.rule.slope) * plain(static_cast<double>(sum.distance));
-    steps.push_back({{"B", "B", plain(now, Role::score) - fall, sum.biased}, "− slope·|p − j|"});
+    add(plain(now, Role::score) - fall, "− slope·|p − j|", "B", true);
 }
 
 /// q·k of every dimension, then what becomes of it, as far as the stage goes.
@@ -281,7 +288,10 @@ std::string as_latex(const Inspected& at, std::span<const ShownStep> steps) {
 std::string python_score(const Inspected& at) {
     const PairRule& rule = at.sum.rule;
     std::string score = fmt::format("q @ k * {}", at.factor);
+    const std::string bias = at.sum.bias ? fmt::format(" + {}", *at.sum.bias) : "";
+    if (rule.bias_first && at.sum.bias) score = fmt::format("({}{})", score, bias);
     if (rule.cap != 0.0) score = fmt::format("{0} * np.tanh({1} / {0})", rule.cap, score);
+    if (!rule.bias_first) score += bias;
     return rule.slope == 0.0 ? score
                              : fmt::format("{} - {} * {}", score, rule.slope, at.sum.distance);
 }

@@ -99,7 +99,12 @@ std::string_view logit_letter(const AttentionSpec& spec) { return spec.biases() 
 std::string bias_text(const AttentionSpec& spec) {
     if (!spec.biases()) return {};
     const std::string cap = spec.softcap ? number(*spec.softcap) : "";
-    return fmt::format("B = {}{}", spec.softcap ? fmt::format("{0}·tanh(S ÷ {0})", cap) : "S",
+    const bool bias = spec.mask.bias != nullptr, first = bias && spec.bias_before_softcap;
+    const std::string_view inside = first ? "(S + bias[i, j])" : "S";
+    const std::string capped = spec.softcap ? fmt::format("{0}·tanh({1} ÷ {0})", cap, inside)
+                               : first      ? "S + bias[i, j]"
+                                            : "S";
+    return fmt::format("B = {}{}{}", capped, bias && !first ? " + bias[i, j]" : "",
                        spec.alibi ? " − slope·|p − j|" : "");
 }
 
