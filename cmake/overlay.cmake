@@ -1,5 +1,5 @@
-# A folder of replacements, `web` for the browser and `windows` for Windows: FOLDER/PATH replaces PATH, and sources of the list
-# attn_left_out are left out.
+# A folder of replacements, `web` for the browser, `windows` for Windows, and `portable` for both, which have neither TBB nor cairo:
+# FOLDER/PATH replaces PATH, and sources of the list attn_left_out are left out.
 function(attn_overlay folder target)
   get_target_property(files ${target} SOURCES)
   get_target_property(source_folder ${target} SOURCE_DIR)
@@ -17,3 +17,4 @@ function(attn_overlay folder target)
   set_property(TARGET ${target} PROPERTY SOURCES ${kept})
   target_include_directories(${target} BEFORE PRIVATE ${PROJECT_SOURCE_DIR}/${folder})
 endfunction()
+set(attn_targets attn_core attn_view attn_ui attn_files attn_fonts attn_jobs attn_autosave attn_figures attn_gl attn_platform attn_cli attnscope)

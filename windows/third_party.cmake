@@ -1,6 +1,6 @@
 # The libraries of the Windows program: all come as sources, by FetchContent or from folders that are here already (README.md of
 # third_party: FETCHCONTENT_SOURCE_DIR_<NAME>). cairo, Pango and fontconfig are unused:
-# figures are SVG, and GDI sets other scripts. TBB is unused too (windows/core/threads.cpp).
+# figures are SVG, and GDI sets other scripts. TBB is unused too (portable/core/threads.cpp).
 set(ENV{PKG_CONFIG_LIBDIR} ${CMAKE_CURRENT_LIST_DIR})  # which has no .pc
 set(CMAKE_POLICY_VERSION_MINIMUM 3.5)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The sources of windows/ are C++ for mingw-w64, with the headers of libraries that this machine has. It checks the syntax alone.
+"""The sources of windows/ and portable/ are C++ for mingw-w64, with the headers of libraries that this machine has. It checks the syntax alone.
 
     windows_syntax.py TREE BUILD
 
@@ -34,8 +34,8 @@ def main():
     faults = 0
     with tempfile.TemporaryDirectory() as folder:
         link_headers(folder)
-        for source in sorted((tree / "windows").rglob("*.cpp")):
-            done = subprocess.run([COMPILER, *OPTIONS, f"-I{tree}/windows", f"-I{tree}", f"-I{build}/generated", "-isystem", folder, source],
+        for source in sorted([*(tree / "windows").rglob("*.cpp"), *(tree / "portable").rglob("*.cpp")]):
+            done = subprocess.run([COMPILER, *OPTIONS, f"-I{tree}/windows", f"-I{tree}/portable", f"-I{tree}", f"-I{build}/generated", "-isystem", folder, source],
                                   capture_output=True, text=True, check=False)
             faults += done.returncode != 0
             if done.returncode != 0:

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The fonts lie with the program, in its assets' folder `fonts`.
+// In place of fontconfig: the fonts lie with the program, in its assets' folder `fonts`.
 
 struct Packed {
     Family family;

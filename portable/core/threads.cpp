@@ -1,6 +1,8 @@
 #include "core/threads.h"
 
+#ifdef __EMSCRIPTEN__
 #include <emscripten/threading.h>
+#endif
 
 #include <algorithm>
 #include <atomic>
@@ -11,17 +13,23 @@
 #include <set>
 #include <system_error>
 #include <thread>
-#include <vector>
 
 #include "core/stop.h"
 
-// attnscope-threads.wasm has threads: those of a page that its host isolates (crossOriginIsolated). attnscope.wasm, linked from the
-// same objects, has none, and everything runs on the caller's.
+// Threads of the standard library in place of TBB. A page without threads (web/CMakeLists.txt) runs everything on the caller's.
 
 namespace attn {
 namespace {
 
-constexpr int kMostThreads = 8;  // as many as web/CMakeLists.txt has workers for
+int usable_processors() {
+#ifdef __EMSCRIPTEN__
+    constexpr int kMostThreads = 8;  // as many as web/CMakeLists.txt has workers for
+    if (!emscripten_has_threading_support()) return 1;
+    return std::min(emscripten_num_logical_cores(), kMostThreads);
+#else
+    return static_cast<int>(std::thread::hardware_concurrency());
+#endif
+}
 
 /// One parallel_for() that others may help with. All but `work` is under the pool's lock.
 struct Job {
@@ -77,7 +85,7 @@ class Pool {
     std::deque<Job*> open_;  // that still take helpers
 };
 
-/// For good, because its threads use it until the page is closed.
+/// For good, because its threads use it until the program ends.
 Pool& pool() {
     static Pool& pool = *new Pool(thread_slots() - 1);
     return pool;
@@ -114,9 +122,7 @@ ThreadLimit::ThreadLimit(int threads) : hold_(std::make_unique<Hold>(std::max(th
 ThreadLimit::~ThreadLimit() = default;
 
 int thread_slots() {
-    static const int slots = emscripten_has_threading_support()
-                                 ? std::clamp(emscripten_num_logical_cores(), 1, kMostThreads)
-                                 : 1;
+    static const int slots = std::max(usable_processors(), 1);
     return slots;
 }
 
@@ -157,12 +163,6 @@ bool parallel_for(Index count, const RunControl& control,
     if (thrown) std::rethrow_exception(thrown);
     end_if_stopped();
     return done == count;
-}
-
-int run_at_once(int count, const std::function<void(int n)>& body) {
-    if (count < 1) return 0;
-    body(0);
-    return 1;
 }
 
 }  // namespace attn

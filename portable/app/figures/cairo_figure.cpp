@@ -1,4 +1,6 @@
+#ifdef __EMSCRIPTEN__
 #include <emscripten.h>
+#endif
 #include <png.h>
 
 #include "app/common/exercise/exercise.h"
@@ -6,18 +8,20 @@
 #include "app/figures/sheet_pdf.h"
 #include "core/tensor.h"
 
-// cairo, which draws PDF and PNG elsewhere, is as large as the rest of a page: here figures are SVG, and the browser makes PNG and PDF
-// of them when they are downloaded (Module.attnDownload in page.js).
+// Without cairo, which draws PDF and PNG elsewhere, figures are SVG. Pictures of the window are PNG as elsewhere. A browser makes PNG and
+// PDF of the SVG when they are downloaded (Module.attnDownload in page.js).
 
 namespace attn::figures {
 
+#ifdef __EMSCRIPTEN__
 EM_JS(int, attn_has_canvas, (), { return globalThis.document ? 1 : 0; });
-
+#else
+static int attn_has_canvas() { return 0; }
+#endif
 namespace {
 
 constexpr const char* kWhy =
-    "the command line for node writes figures as .svg; .pdf and .png need the page or the "
-    "installed program";
+    "this build has no cairo and writes figures as .svg only; expected a name that ends in .svg";
 
 class NoFigure : public Figure {
   public:
@@ -50,9 +54,7 @@ std::unique_ptr<Figure> make_pdf(const Page& page) { return make_for_canvas(page
 std::unique_ptr<Figure> make_png(const Page& page) { return make_for_canvas(page); }
 
 Result<std::string> sheet_pdf(const view::Exercise&, Paper, bool) {
-    return failed(
-        "a page in a browser prints no sheets; attnscope sheet of the program that is installed "
-        "does");
+    return failed("this build has no cairo and prints no sheets; the program for Linux has the command `attnscope sheet`");
 }
 
 Result<std::string> encode_png(const view::Image& image) {
