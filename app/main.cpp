@@ -1,7 +1,3 @@
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <csignal>
 #include <iostream>
 
 #include "app/cli/desktop_options.h"
@@ -11,26 +7,18 @@
 #include "app/files/held_signals.h"
 #include "app/fonts/fonts.h"
 #include "app/gl/compute_backend.h"
-#include "app/platform/stack.h"
+#include "app/platform/process.h"
 #include "app/studio.h"
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A stream that is closed from the start gets /dev/null: else the next file that is opened takes its
-/// number, and what is printed goes into that file. Standard output gets it to read only, so that what is printed fails.
-void open_closed_streams() {
-    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-        if (::fcntl(stream, F_GETFD) >= 0) continue;
-        ::open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_RDWR);  // the lowest number: it
-    }
-}
-
 int run(attn::cli::Args args, attn::cli::Streams io, Clock::time_point started) {
     if (const auto code = attn::cli::run(args, io)) return *code;
     const auto options = attn::cli::parse_desktop(args, io);
     if (const int* code = std::get_if<int>(&options)) return *code;
+    attn::close_own_console();
     return attn::run_desktop(std::get<attn::cli::DesktopOptions>(options), io, started);
 }
 
@@ -47,11 +35,9 @@ int flushed(int code, attn::cli::Streams io) {
 
 int main(int argc, char** argv) {
     const auto started = Clock::now();
-    open_closed_streams();
+    const auto prepared = attn::prepare_process();
     attn::cli::write_printable();
-    if (const auto valid = attn::make_stack_usual(); !valid)
-        return attn::cli::report(valid.error(), "attnscope", {std::cout, std::cerr});
-    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is an error like a full disk
+    if (!prepared) return attn::cli::report(prepared.error(), "attnscope", {std::cout, std::cerr});
     attn::files::hold_signals_while_saving();
     attn::fonts::use_packed();
     const attn::gl::ComputeBackend gl;
@@ -59,7 +45,7 @@ int main(int argc, char** argv) {
     backends.push_back(&gl);
     const attn::cli::Streams io{std::cout, std::cerr, attn::open_studio, backends};
     const auto code = attn::contained([&] {
-        const std::vector<std::string> args(argv + 1, argv + argc);
+        const std::vector<std::string> args = attn::arguments(argc, argv);
         return flushed(run(args, io, started), io);
     });
     return code ? *code : attn::cli::report(code.error(), "attnscope", io);

@@ -7,5 +7,6 @@ set(attn_web_left_out
   app/autosave/session_lock.cpp
   app/gl/offscreen_context.cpp
   app/gl/system.cpp
+  app/platform/process.cpp
   app/platform/stack.cpp
   app/figures/sheet_pdf.cpp)

@@ -2,13 +2,10 @@
 
 namespace attn {
 
-// A page gets no signals, and is not told when it is closed.
+// A page gets no signals.
 
 EndingSignals::EndingSignals(std::function<void()>) {}
 EndingSignals::~EndingSignals() = default;
 int EndingSignals::caught() const { return 0; }
-
-AtExit::AtExit(std::function<void(Exiting)>) {}
-AtExit::~AtExit() = default;
 
 }  // namespace attn

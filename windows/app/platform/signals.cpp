@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <csignal>
-#include <cstdlib>
 #include <mutex>
 #include <utility>
 
@@ -16,12 +15,6 @@ std::atomic<int> caught_signal{0};
 std::mutex mutex;                   // of what follows
 std::function<void()> wake_window;  // while EndingSignals lives
 HANDLE ended = nullptr;             // set when it is gone
-
-struct LastAct {
-    std::function<void(Exiting)> save;
-    std::thread::id thread;
-};
-LastAct last_act;
 
 /// Ctrl+C and Ctrl+Break a second time end the program at once. When its console is closed or the person logs off, Windows ends
 /// the program as soon as this returns, or after some seconds.
@@ -37,13 +30,6 @@ BOOL WINAPI note(DWORD event) {
     }
     if (!is_key) ::WaitForSingleObject(end, INFINITE);
     return TRUE;
-}
-
-void act_last() {
-    if (!last_act.save) return;
-    const bool own = last_act.thread == std::this_thread::get_id();
-    std::exchange(last_act.save, nullptr)(own ? Exiting::own_thread : Exiting::other_thread);
-    ::_exit(EXIT_FAILURE);  // what else exit() ends is still in use by other threads
 }
 
 }  // namespace
@@ -65,13 +51,5 @@ EndingSignals::~EndingSignals() {
 }
 
 int EndingSignals::caught() const { return caught_signal; }
-
-AtExit::AtExit(std::function<void(Exiting)> save) {
-    static const int registered = std::atexit(act_last);
-    static_cast<void>(registered);
-    last_act = {std::move(save), std::this_thread::get_id()};
-}
-
-AtExit::~AtExit() { last_act = {}; }
 
 }  // namespace attn
