@@ -33,7 +33,7 @@ class LineFile {
 
   private:
     LineFile() = default;
-    Result<void> take(const LineKind& kind);
+    Result<void> check_content(const LineKind& kind) const;
 
     std::filesystem::path path_;
     int fd_ = -1;
