@@ -27,5 +27,6 @@ with tempfile.TemporaryDirectory() as folder:
     subprocess.run([COMPILER, "-std=c++20", "-O1", "-static", "-Wa,-muse-unaligned-vector-move", "-DFMT_HEADER_ONLY", "-DNOMINMAX",
                     "-DWIN32_LEAN_AND_MEAN", f"-I{TREE}/windows", f"-I{TREE}", "-isystem", folder, "-o", program,
                     *(TREE / source for source in SOURCES)], check=True)
-    environment = {**os.environ, "WINEDEBUG": "-all", "WINEPREFIX": os.environ.get("WINEPREFIX", f"{folder}/prefix")}
+    environment = {**os.environ, "WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree,mshtml=", "LC_ALL": "C.UTF-8",
+                   "WINEPREFIX": os.environ.get("WINEPREFIX", f"{folder}/prefix")}
     sys.exit(subprocess.run(["wine", program], cwd=folder, env=environment, check=False).returncode)

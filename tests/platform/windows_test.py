@@ -35,7 +35,7 @@ CALLS = [[], ["--causal"], ["--causal", "--grad"], ["--score", "cosine", "--wind
 def run(*arguments):
     done = subprocess.run([str(each) for each in arguments], capture_output=True, text=True, check=False, env=ENVIRONMENT)
     if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, words))}: exit code {done.returncode}: {done.stderr}")
+        sys.exit(f"{' '.join(map(str, arguments))}: exit code {done.returncode}: {done.stderr}")
     return done.stdout
 
 
@@ -52,7 +52,9 @@ def differences(one, other):
 faults, worst = [], 0.0
 with tempfile.TemporaryDirectory() as scratch:
     scratch = pathlib.Path(scratch)
-    ENVIRONMENT = {**os.environ, "WINEDEBUG": "-all", "WINEPREFIX": os.environ.get("WINEPREFIX", str(scratch / "prefix"))}
+    # Wine reads names of files as the locale's letters; without mono and gecko it asks no question.
+    ENVIRONMENT = {**os.environ, "WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree,mshtml=", "LC_ALL": "C.UTF-8",
+                   "WINEPREFIX": os.environ.get("WINEPREFIX", str(scratch / "prefix"))}
     (scratch / "ä 中").mkdir()  # neither is a letter of Windows' older code pages
     random = np.random.default_rng(7)
     for b, h, t, d_k, d_v in SIZES:
