@@ -509,7 +509,7 @@ Result<gl::Size> parse_size(std::string_view text) {
 }
 
 Result<view::Actions> read_journal(const std::filesystem::path& path, std::vector<Note>& warnings) {
-    auto text = files::read_text(path);
+    auto text = files::read_text(path.string());
     if (!text) return tl::unexpected(std::move(text.error()));
     view::Actions actions;
     std::vector<std::string> torn;
