@@ -55,7 +55,7 @@ class Runner {
             end_if_stopped();
             const OneRow row = one_row(at);
             after += sample.error(at, row.weights, row.context, row.logsumexp);
-            if (after > sample.near()) return false;
+            if (after > sample.near_error()) return false;
         }
         return true;
     }

@@ -27,7 +27,7 @@ class RowSample {
     double before(std::size_t n) const { return errors_[n]; }
     double before() const { return before_; }
     /// The error that a fault may leave in the sample to count as near.
-    double near() const { return before_ / 4.0; }
+    double near_error() const { return before_ / 4.0; }
 
     /// Squared, of the results' row against these numbers; NaN in place of a number counts as much as no number could.
     double error(const RowPlace& at, std::span<const double> weights,

@@ -82,7 +82,7 @@ bool RowTrials::comes_near(const MakeRow& make) const {
     for (const RowPlace& at : sample_->rows()) {
         const MadeRow row = made(at, make);
         after += sample_->error(at, row.weights, row.context, row.logsumexp);
-        if (after > sample_->near()) return false;
+        if (after > sample_->near_error()) return false;
     }
     return true;
 }
@@ -92,7 +92,7 @@ bool RowTrials::concerns(Index b) const {
     double others = 0.0;
     for (std::size_t n = 0; n < sample_->rows().size(); ++n)
         if (sample_->rows()[n].b != b) others += sample_->before(n);
-    return others <= sample_->near();
+    return others <= sample_->near_error();
 }
 
 TraceD RowTrials::planted(const MakeRow& make) const {
