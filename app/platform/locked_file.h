@@ -25,7 +25,7 @@ LockedFile open_locked(const std::filesystem::path& path);
 LockedFile open_standard_output();
 void close_file(int fd);
 
-/// nullopt: it is no regular file.
+/// nullopt: it is not a regular file.
 std::optional<std::int64_t> regular_file_bytes(int fd);
 /// The first bytes, `most` or as many as there are. nullopt: they cannot be read.
 std::optional<std::string> first_bytes(int fd, const std::filesystem::path& path, std::size_t most);
