@@ -41,7 +41,7 @@ std::vector<EGLDisplay> displays(Renderer renderer) {
     return all;
 }
 
-/// Reports a reset of the graphics card, where EGL can; check_gl() in compute_device.cpp asks for it.
+/// Reports a reset of the graphics card, where EGL can, which check_gl() in compute_device.cpp reads.
 EGLContext create_context(EGLDisplay display, int major, int minor) {
     std::array attributes{EGL_CONTEXT_MAJOR_VERSION,
                           major,

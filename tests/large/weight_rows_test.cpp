@@ -31,7 +31,7 @@ Case long_case(std::string name, Index d_k) {
     return normal_case(std::move(name), {1, 2, 211, d_k}, {1, 1, 293, d_k}, 1);
 }
 
-/// Normal numbers; of every fifth pair −inf, if asked.
+/// Normal numbers; with `forbids` −inf for every fifth pair.
 std::shared_ptr<const PairBias> bias_of(const Shape& shape, bool forbids = false) {
     Tensor values = normal_tensor<float>(shape, 11);
     for (std::size_t n = 0; n < values.values().size() && forbids; n += 5)
