@@ -13,9 +13,14 @@ namespace attn {
 struct PairBias;      // spec_arrays.h
 struct RotaryTables;  // spec_arrays.h
 
-/// How a query and a key become one number; core/scores/score.h has the table.
-enum class Score : std::uint8_t { dot, cosine, general, additive, student_t, relative };
-inline constexpr std::size_t kScoreCount = 6;  // rows of score_table()
+/// How a query and a key become one number. THE list of scores: X(name) for core/scores/<name>.cpp, which has its row.
+#define ATTN_SCORES(X) X(dot) X(cosine) X(general) X(additive) X(student_t) X(relative)
+#define ATTN_ENUMERATOR(name) name,
+#define ATTN_ONE_MORE(name) +1
+enum class Score : std::uint8_t { ATTN_SCORES(ATTN_ENUMERATOR) };
+inline constexpr std::size_t kScoreCount = 0 ATTN_SCORES(ATTN_ONE_MORE);  // of score_table()
+#undef ATTN_ENUMERATOR
+#undef ATTN_ONE_MORE
 
 /// Which columns of a head RoPE turns together: c and c + dims/2 (Llama), or 2c and 2c + 1 (RoFormer).
 enum class RopePairs : std::uint8_t { half, interleaved };

@@ -49,12 +49,14 @@ Result<void> check_shown(const AttentionSpec& spec, Index keys) {
             fmt::format("score relative over {}: a map of weights has a column of operands for "
                         "each, so at most {} are expected",
                         counted(keys, "key"), kMostDistanceKeys));
-    if (!is_dot(spec.score) && spec.score != Score::relative)
-        return bad_input(
-            fmt::format("the score is {}, but a map of weights needs dot products: dot, cosine, "
-                        "general or relative is expected",
-                        info(spec.score).key));
-    return {};
+    const auto has_operands = [](Score score) { return is_dot(score) || score == Score::relative; };
+    if (has_operands(spec.score)) return {};
+    std::vector<std::string> shown;
+    for (const ScoreInfo& row : score_table())
+        if (has_operands(row.score)) shown.emplace_back(row.key);
+    return bad_input(
+        fmt::format("the score is {}, but a map of weights needs dot products: {} is expected",
+                    info(spec.score).key, choices(shown)));
 }
 
 using Operand = std::shared_ptr<const Tensor>;

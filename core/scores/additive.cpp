@@ -1,7 +1,12 @@
 // i query, j key, c column of the hidden layer; t = tanh(q_ic + k_jc). Nothing of [Tq, Tk, a] is stored.
 
+#include <algorithm>
+#include <array>
+
 #include "core/kernels/eigen_view.h"
+#include "core/norms.h"
 #include "core/scores/functions.h"
+#include "core/scores/pair_formula.h"
 #include "core/stop.h"
 
 namespace attn::score {
@@ -41,10 +46,8 @@ void tanh_sums_backward(MatrixView<const Scalar> q, MatrixView<const Scalar> k,
     }
 }
 
-}  // namespace
-
 template <class Scalar>
-Function<Scalar> additive() {
+constexpr Function<Scalar> functions() {
     using F = Function<Scalar>;
     F function;
     function.operands = [](const typename F::P& params, const typename F::T& q,
@@ -71,7 +74,41 @@ Function<Scalar> additive() {
     return function;
 }
 
-template Function<float> additive();
-template Function<double> additive();
+/// q W and k W, then w · tanh(… + …): a tanh and an addition for each hidden number.
+ScoreCost cost(const ScoreSizes& n) {
+    return {n.dot_products() + 2.0 * (n.queries + n.keys) * n.d_k * n.d_k, 2.0 * n.pairs * n.d_k};
+}
+double growth(const ScoreNorms& n) {
+    const auto sum = [&](Param param) { return largest_row_sum(n.params[param]); };
+    return (1.0 + 1.0 / n.product()) * (1.0 + n.q + n.k) * 4.0 *
+           (1.0 + sum(Param::w_score_q) + sum(Param::w_score_k)) * (1.0 + sum(Param::w_score_row));
+}
+PairFormula formula() {
+    return dot(row(Param::w_score_row), tanh(q() * Param::w_score_q + k() * Param::w_score_k));
+}
+
+constexpr std::array kParams{Param::w_score_q, Param::w_score_k, Param::w_score_row};
+
+}  // namespace
+
+// clang-format off
+constinit const Row additive_row{{
+    .title = "Additive",
+    .name = "additive",
+    .tex = R"(\mathrm{scores}_{i,j} = w_{\mathrm{score}} \cdot \tanh(q_i \, W_{\mathrm{score},q} + k_j \, W_{\mathrm{score},k}))",
+    .text = "A small network with one hidden layer scores each pair.",
+    .source = "Bahdanau et al. 2015, arXiv:1409.0473, A.1.2",
+    .params = kParams,
+    .gradient_q_tex = R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \, W_{\mathrm{score},q} \, (w_{\mathrm{score}} \circ (1 - h_{i,j}^2)), \; h_{i,j} = \tanh(q_i \, W_{\mathrm{score},q} + k_j \, W_{\mathrm{score},k}))",
+    .gradient_k_tex = R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \, W_{\mathrm{score},k} \, (w_{\mathrm{score}} \circ (1 - h_{i,j}^2)), \; h_{i,j} = \tanh(q_i \, W_{\mathrm{score},q} + k_j \, W_{\mathrm{score},k}))",
+    .formula = formula,
+    .slope_q = "∂score/∂q = W_score_q (w_score · (1 − tanh²)).",
+    .slope_k = "∂score/∂k = W_score_k (w_score · (1 − tanh²)).",
+    .code = 
+        "scores = {np}.tanh((q @ W_score_q)[..., :, None, :] + (k @ W_score_k)[..., None, :, :]) @ w_score",
+    .cost = cost,
+    .growth = growth,
+}, functions<float>(), functions<double>()};
+// clang-format on
 
 }  // namespace attn::score

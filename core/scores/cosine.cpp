@@ -2,18 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "core/rounding.h"
 #include "core/rows.h"
 #include "core/scores/functions.h"
+#include "core/scores/pair_formula.h"
 #include "core/threads.h"
 
 namespace attn::score {
 namespace {
 
 /// √Σ x_c², in float64, whose range the squares of float32 do not leave.
-double norm(std::span<const float> x) {
+double length_of(std::span<const float> x) {
     constexpr std::size_t kSums = 4;  // side by side, not each after the one before
     double sums[kSums] = {};
     std::size_t c = 0;
@@ -27,7 +29,7 @@ double norm(std::span<const float> x) {
 }
 
 /// The same, scaled by the largest entry so that no square leaves the range of a double.
-double norm(std::span<const double> x) {
+double length_of(std::span<const double> x) {
     double largest = 0.0;
     for (const double each : x)
         if (!(std::abs(each) <= largest)) largest = std::abs(each);  // NaN too
@@ -58,7 +60,7 @@ TensorOf<Scalar> unit_rows(const TensorOf<Scalar>& x) {
     for_each_row(x, [&](Index b, Index h, Index t) {
         const auto from = x.matrix(b, h).row(t);
         const auto to = unit.matrix(b, h).row(t);
-        const double length = norm(from);
+        const double length = length_of(from);
         const double inverse = 1.0 / length;
         if (std::isfinite(inverse))
             std::ranges::transform(from, to.begin(), [=](Scalar each) {
@@ -81,9 +83,9 @@ TensorOf<Scalar> unit_rows_backward(const TensorOf<Scalar>& x, const TensorOf<Sc
         const auto from = x.matrix(b, h).row(t);
         const auto d_u = d_unit.matrix(b, h).row(t);
         if (std::ranges::all_of(d_u, [](Scalar each) { return each == Scalar{0}; })) return;
-        const double length = norm(from);
+        const double length = length_of(from);
         if (length == 0.0) return;
-        const double along = dot(from, d_u) / length;  // u · d_u
+        const double along = attn::dot(from, d_u) / length;  // u · d_u
         for (std::size_t c = 0; c < from.size(); ++c) {
             const double across =
                 static_cast<double>(d_u[c]) - static_cast<double>(from[c]) / length * along;
@@ -93,10 +95,8 @@ TensorOf<Scalar> unit_rows_backward(const TensorOf<Scalar>& x, const TensorOf<Sc
     return d_x;
 }
 
-}  // namespace
-
 template <class Scalar>
-Function<Scalar> cosine() {
+constexpr Function<Scalar> functions() {
     using F = Function<Scalar>;
     F function;
     function.operands = [](const typename F::P&, const typename F::T& q, const typename F::T& k) {
@@ -110,7 +110,45 @@ Function<Scalar> cosine() {
     return function;
 }
 
-template Function<float> cosine();
-template Function<double> cosine();
+/// A row's squares, root and division.
+ScoreCost cost(const ScoreSizes& n) {
+    const double rows = n.queries + n.keys;
+    return {n.dot_products() + 2.0 * rows * n.d_k, rows * (n.d_k + 1.0)};
+}
+/// Of vectors of length 1.
+double growth(const ScoreNorms& n) {
+    return 4.0 / std::max(n.q * n.k, std::numeric_limits<double>::min());
+}
+PairFormula formula() { return dot(q(), k()) / (norm(q()) * norm(k())); }
+
+}  // namespace
+
+// clang-format off
+constinit const Row cosine_row{{
+    .title = "Cosine",
+    .name = "cosine",
+    .tex = R"(\mathrm{scores}_{i,j} = \frac{q_i \cdot k_j}{|q_i| \, |k_j|})",
+    .text = "The cosine of the angle between query and key; their norms do not count.",
+    .source = "Henry et al. 2020, arXiv:2010.04245",
+    .gradient_q_tex = R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \cdot (\frac{k_j}{|q_i| \, |k_j|} - \mathrm{scores}_{i,j} \cdot \frac{q_i}{|q_i|^2}))",
+    .gradient_k_tex = R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \cdot (\frac{q_i}{|q_i| \, |k_j|} - \mathrm{scores}_{i,j} \cdot \frac{k_j}{|k_j|^2}))",
+    .formula = formula,
+    .slope_q = "∂score/∂q = (k ÷ ‖k‖ − cos θ · q ÷ ‖q‖) ÷ ‖q‖, and 0 where a row has length 0.",
+    .slope_k = "∂score/∂k = (q ÷ ‖q‖ − cos θ · k ÷ ‖k‖) ÷ ‖k‖, and 0 where a row has length 0.",
+    .undefined = "A row of length 0 has no direction: its cosines are 0.",
+    .operands = "q′ and k′ are q and k divided by their lengths",
+    .more_operands = ", then divided by their lengths",
+    .code = R"(
+
+def unit(x):
+    length = {np}.linalg.norm(x, {keep})
+    return x / (length + (length == 0))
+
+
+scores = unit(q) @ unit(k).swapaxes(-1, -2))",
+    .cost = cost,
+    .growth = growth,
+}, functions<float>(), functions<double>()};
+// clang-format on
 
 }  // namespace attn::score

@@ -26,7 +26,17 @@ struct Function {
                               Out d_k, P& d_params) = nullptr;
 };
 
-// ---- general.cpp, for every function that multiplies by a matrix
+/// One score function: its file defines <name>_row, which names neither its score nor its key.
+struct Row {
+    ScoreInfo info;
+    Function<float> of_float = {};
+    Function<double> of_double = {};
+};
+#define ATTN_DECLARE_ROW(name) extern const Row name##_row;
+ATTN_SCORES(ATTN_DECLARE_ROW)
+#undef ATTN_DECLARE_ROW
+
+// ---- rows_times.cpp, for every function that multiplies by a matrix
 
 /// x_t W for every row of every head; W [1,1,d,a].
 template <class Scalar>

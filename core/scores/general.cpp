@@ -1,50 +1,14 @@
-// Y = X W for every head, products by Eigen or, in float32 forward, by matmul.h.  d_X = d_Y Wᵀ,  d_W = Σ Xᵀ d_Y over batch entries and heads.
+#include <array>
 
-#include <type_traits>
-
-#include "core/kernels/eigen_view.h"
-#include "core/kernels/matmul.h"
+#include "core/norms.h"
 #include "core/scores/functions.h"
+#include "core/scores/pair_formula.h"
 
 namespace attn::score {
+namespace {
 
 template <class Scalar>
-TensorOf<Scalar> rows_times(const TensorOf<Scalar>& x, const TensorOf<Scalar>& weight) {
-    const Shape shape = x.shape();
-    TensorOf<Scalar> y(Shape{shape.b, shape.h, shape.t, weight.shape().d});
-    if constexpr (std::is_same_v<Scalar, float>) {
-        const Index rows = shape.b * shape.h * shape.t;
-        multiply({{x.data(), rows, shape.d, shape.d}}, {weight.matrix(0, 0)},
-                 {y.data(), rows, y.shape().d, y.shape().d});
-        return y;
-    }
-    for (Index b = 0; b < shape.b; ++b)
-        for (Index h = 0; h < shape.h; ++h)
-            eigen(y.matrix(b, h)).noalias() = eigen(x.matrix(b, h)) * eigen(weight.matrix(0, 0));
-    return y;
-}
-
-template <class Scalar>
-TensorOf<Scalar> rows_times_backward(const TensorOf<Scalar>& x, const TensorOf<Scalar>& weight,
-                                     const TensorOf<Scalar>& d_y, TensorOf<Scalar>& d_weight) {
-    const Shape shape = x.shape();
-    if (d_weight.empty()) d_weight = TensorOf<Scalar>(weight.shape());
-    TensorOf<Scalar> d_x(shape);
-    for (Index b = 0; b < shape.b; ++b)
-        for (Index h = 0; h < shape.h; ++h) {
-            const auto d = eigen(d_y.matrix(b, h));
-            eigen(d_x.matrix(b, h)).noalias() = d * eigen(weight.matrix(0, 0)).transpose();
-            // Row by row: a forbidden key has no gradient, and 0 · NaN of it must not count.
-            for (Index t = 0; t < shape.t; ++t)
-                if (!d.row(t).isZero(Scalar{0}))
-                    eigen(d_weight.matrix(0, 0)).noalias() +=
-                        eigen(x.matrix(b, h)).row(t).transpose() * d.row(t);
-        }
-    return d_x;
-}
-
-template <class Scalar>
-Function<Scalar> general() {
+constexpr Function<Scalar> functions() {
     using F = Function<Scalar>;
     F function;
     function.operands = [](const typename F::P& params, const typename F::T& q,
@@ -59,13 +23,38 @@ Function<Scalar> general() {
     return function;
 }
 
-template Function<float> general();
-template Function<double> general();
-template TensorOf<float> rows_times(const TensorOf<float>&, const TensorOf<float>&);
-template TensorOf<double> rows_times(const TensorOf<double>&, const TensorOf<double>&);
-template TensorOf<float> rows_times_backward(const TensorOf<float>&, const TensorOf<float>&,
-                                             const TensorOf<float>&, TensorOf<float>&);
-template TensorOf<double> rows_times_backward(const TensorOf<double>&, const TensorOf<double>&,
-                                              const TensorOf<double>&, TensorOf<double>&);
+/// q W
+ScoreCost cost(const ScoreSizes& n) {
+    return {n.dot_products() + 2.0 * n.queries * n.d_k * n.d_k, 0.0};
+}
+double growth(const ScoreNorms& n) {
+    return 4.0 * (1.0 + largest_row_sum(n.params[Param::w_score]));
+}
+PairFormula formula() { return dot(q() * Param::w_score, k()); }
+
+constexpr std::array kParams{Param::w_score};
+
+}  // namespace
+
+// clang-format off
+constinit const Row general_row{{
+    .title = "General (bilinear)",
+    .name = "general",
+    .tex = R"(\mathrm{scores}_{i,j} = q_i \, W_{\mathrm{score}} \, k_j)",
+    .text = "A learned matrix says which directions of a query match which directions of a key.",
+    .source = "Luong et al. 2015, arXiv:1508.04025, §3.1",
+    .params = kParams,
+    .gradient_q_tex = R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \, W_{\mathrm{score}} \, k_j)",
+    .gradient_k_tex = R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \, q_i \, W_{\mathrm{score}})",
+    .formula = formula,
+    .slope_q = "∂score/∂q = W_score k.",
+    .slope_k = "∂score/∂k = q W_score.",
+    .operands = "q′ is q times W_score",
+    .more_operands = ", q′ then times W_score",
+    .code = "scores = (q @ W_score) @ k.swapaxes(-1, -2)",
+    .cost = cost,
+    .growth = growth,
+}, functions<float>(), functions<double>()};
+// clang-format on
 
 }  // namespace attn::score

@@ -1,7 +1,12 @@
 // i query, j key, c column; b [1,1,H,Tq+Tk−1], whose column j − i + Tq − 1 is added to q_i · k_j.
 
+#include <algorithm>
+#include <array>
+
 #include "core/kernels/eigen_view.h"
+#include "core/norms.h"
 #include "core/scores/functions.h"
+#include "core/scores/pair_formula.h"
 #include "core/stop.h"
 
 namespace attn::score {
@@ -38,10 +43,8 @@ void add_biases_backward(MatrixView<const Scalar> q, MatrixView<const Scalar> k,
     }
 }
 
-}  // namespace
-
 template <class Scalar>
-Function<Scalar> relative() {
+constexpr Function<Scalar> functions() {
     using F = Function<Scalar>;
     F function;
     function.products = [](const typename F::P& params, QueryRows rows, typename F::In q,
@@ -58,7 +61,35 @@ Function<Scalar> relative() {
     return function;
 }
 
-template Function<float> relative();
-template Function<double> relative();
+/// The bias of a distance is added.
+ScoreCost cost(const ScoreSizes& n) { return {n.dot_products(), n.pairs}; }
+double growth(const ScoreNorms& n) {
+    return 4.0 * (1.0 + largest_finite(n.params[Param::b_score]) / n.product());
+}
+PairFormula formula() { return dot(q(), k()) + of_distance(Param::b_score); }
+
+constexpr std::array kParams{Param::b_score};
+
+}  // namespace
+
+// clang-format off
+constinit const Row relative_row{{
+    .title = "Dot product + distance",
+    .name = "dot product + distance",
+    .tex = R"(\mathrm{scores}_{i,j} = q_i \cdot k_j + b_{\mathrm{score},h,j-i})",
+    .text = "The dot product of query and key, plus a learned bias for their distance.",
+    .source = "Raffel et al. 2020, arXiv:1910.10683, §2.1",
+    .params = kParams,
+    .gradient_q_tex = R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,k_j)",
+    .gradient_k_tex = R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,q_i)",
+    .formula = formula,
+    .operands = "q′·k′ is q·k + b_score: each has an extra column for each key",
+    .more_operands = ", with an extra column for each key, so that q′·k′ includes b_score",
+    .code = R"(distance = {np}.arange({keys}) - {np}.arange({queries})[:, None]  # j - i
+scores = q @ k.swapaxes(-1, -2) + b_score[:, distance + {last}])",
+    .cost = cost,
+    .growth = growth,
+}, functions<float>(), functions<double>()};
+// clang-format on
 
 }  // namespace attn::score

@@ -3,157 +3,42 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "core/call.h"
-#include "core/norms.h"
 #include "core/scores/functions.h"
 #include "core/scores/pair_rule.h"
 #include "core/spec_arrays.h"
 
 namespace attn {
 
-// Each in the file of its name.
-namespace score {
-template <class Scalar>
-Function<Scalar> cosine();
-template <class Scalar>
-Function<Scalar> general();
-template <class Scalar>
-Function<Scalar> additive();
-template <class Scalar>
-Function<Scalar> student_t();
-template <class Scalar>
-Function<Scalar> relative();
-}  // namespace score
-
 namespace {
 
-constexpr std::array kGeneralParams{Param::w_score};
-constexpr std::array kRelativeParams{Param::b_score};
-constexpr std::array kAdditiveParams{Param::w_score_q, Param::w_score_k, Param::w_score_row};
+#define ATTN_ROW(name) &score::name##_row,
+constexpr std::array<const score::Row*, kScoreCount> kRows{ATTN_SCORES(ATTN_ROW)};
+#undef ATTN_ROW
+#define ATTN_KEY(name) #name,
+constexpr std::array<std::string_view, kScoreCount> kKeys{ATTN_SCORES(ATTN_KEY)};
+#undef ATTN_KEY
 
-// ---- FLOPs
-
-ScoreCost dot_cost(const ScoreSizes& n) { return {n.dot_products(), 0.0}; }
-/// A row's squares, root and division.
-ScoreCost cosine_cost(const ScoreSizes& n) {
-    const double rows = n.queries + n.keys;
-    return {n.dot_products() + 2.0 * rows * n.d_k, rows * (n.d_k + 1.0)};
+std::array<ScoreInfo, kScoreCount> make_table() {
+    std::array<ScoreInfo, kScoreCount> table;
+    for (std::size_t n = 0; n < kScoreCount; ++n) {
+        table[n] = kRows[n]->info;
+        table[n].score = static_cast<Score>(n);
+        table[n].key = kKeys[n];
+    }
+    return table;
 }
-/// q W
-ScoreCost general_cost(const ScoreSizes& n) {
-    return {n.dot_products() + 2.0 * n.queries * n.d_k * n.d_k, 0.0};
-}
-/// q W and k W, then w · tanh(… + …): a tanh and an addition for each hidden number.
-ScoreCost additive_cost(const ScoreSizes& n) {
-    return {n.dot_products() + 2.0 * (n.queries + n.keys) * n.d_k * n.d_k, 2.0 * n.pairs * n.d_k};
-}
-/// q − k, squared and summed; 1 + r², ln, the sign.
-ScoreCost student_t_cost(const ScoreSizes& n) {
-    return {n.dot_products(), n.pairs * (n.d_k + 3.0)};
-}
-/// The bias of a distance is added.
-ScoreCost relative_cost(const ScoreSizes& n) { return {n.dot_products(), n.pairs}; }
-
-// ---- growth of the error of q·k
-
-constexpr double kSmallProduct = 1e-3;  // in place of ‖q‖‖k‖ near 0
-
-double dot_growth(const ScoreNorms&) { return 1.0; }
-/// Of vectors of length 1.
-double cosine_growth(const ScoreNorms& n) {
-    return 4.0 / std::max(n.q * n.k, std::numeric_limits<double>::min());
-}
-double general_growth(const ScoreNorms& n) {
-    return 4.0 * (1.0 + largest_row_sum(n.params[Param::w_score]));
-}
-double additive_growth(const ScoreNorms& n) {
-    const auto sum = [&](Param param) { return largest_row_sum(n.params[param]); };
-    return (1.0 + 1.0 / std::max(n.q * n.k, kSmallProduct)) * (1.0 + n.q + n.k) * 4.0 *
-           (1.0 + sum(Param::w_score_q) + sum(Param::w_score_k)) * (1.0 + sum(Param::w_score_row));
-}
-/// ‖q − k‖² = ‖q‖² − 2 q·k + ‖k‖²
-double student_t_growth(const ScoreNorms& n) {
-    return 4.0 * (n.q + n.k) * (n.q + n.k) / std::max(n.q * n.k, kSmallProduct);
-}
-double relative_growth(const ScoreNorms& n) {
-    return 4.0 *
-           (1.0 + largest_finite(n.params[Param::b_score]) / std::max(n.q * n.k, kSmallProduct));
-}
-
-// clang-format off
-constexpr std::array<ScoreInfo, kScoreCount> kScores{
-    ScoreInfo{Score::dot, "dot", "Dot product",
-              R"(\mathrm{scores}_{i,j} = q_i \cdot k_j)",
-              "The cosine of the angle between query and key, times both norms.",
-              "Vaswani et al. 2017, arXiv:1706.03762, §3.2", {},
-              R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,k_j)",
-              R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,q_i)",
-              dot_cost, dot_growth},
-    ScoreInfo{Score::cosine, "cosine", "Cosine",
-              R"(\mathrm{scores}_{i,j} = \frac{q_i \cdot k_j}{|q_i| \, |k_j|})",
-              "The cosine of the angle between query and key; their norms do not count.",
-              "Henry et al. 2020, arXiv:2010.04245", {},
-              R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \cdot (\frac{k_j}{|q_i| \, |k_j|} - \mathrm{scores}_{i,j} \cdot \frac{q_i}{|q_i|^2}))",
-              R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \cdot (\frac{q_i}{|q_i| \, |k_j|} - \mathrm{scores}_{i,j} \cdot \frac{k_j}{|k_j|^2}))",
-              cosine_cost, cosine_growth},
-    ScoreInfo{Score::general, "general", "General (bilinear)",
-              R"(\mathrm{scores}_{i,j} = q_i \, W_{\mathrm{score}} \, k_j)",
-              "A learned matrix says which directions of a query match which directions of a key.",
-              "Luong et al. 2015, arXiv:1508.04025, §3.1", kGeneralParams,
-              R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \, W_{\mathrm{score}} \, k_j)",
-              R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \, q_i \, W_{\mathrm{score}})",
-              general_cost, general_growth},
-    ScoreInfo{Score::additive, "additive", "Additive",
-              R"(\mathrm{scores}_{i,j} = w_{\mathrm{score}} \cdot \tanh(q_i \, W_{\mathrm{score},q} + k_j \, W_{\mathrm{score},k}))",
-              "A small network with one hidden layer scores each pair.",
-              "Bahdanau et al. 2015, arXiv:1409.0473, A.1.2", kAdditiveParams,
-              R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \, W_{\mathrm{score},q} \, (w_{\mathrm{score}} \circ (1 - h_{i,j}^2)), \; h_{i,j} = \tanh(q_i \, W_{\mathrm{score},q} + k_j \, W_{\mathrm{score},k}))",
-              R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \, W_{\mathrm{score},k} \, (w_{\mathrm{score}} \circ (1 - h_{i,j}^2)), \; h_{i,j} = \tanh(q_i \, W_{\mathrm{score},q} + k_j \, W_{\mathrm{score},k}))",
-              additive_cost, additive_growth},
-    ScoreInfo{Score::student_t, "student_t", "Student t",
-              R"(\mathrm{scores}_{i,j} = -\ln(1 + |q_i - k_j|^2))",
-              "Keys nearer to the query get higher scores; distant keys keep more weight than with a Gaussian.",
-              "van der Maaten & Hinton 2008, Visualizing Data using t-SNE, JMLR 9, §3.3", {},
-              R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \cdot \frac{2 (k_j - q_i)}{1 + |q_i - k_j|^2})",
-              R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \cdot \frac{2 (q_i - k_j)}{1 + |q_i - k_j|^2})",
-              student_t_cost, student_t_growth},
-    ScoreInfo{Score::relative, "relative", "Dot product + distance",
-              R"(\mathrm{scores}_{i,j} = q_i \cdot k_j + b_{\mathrm{score},h,j-i})",
-              "The dot product of query and key, plus a learned bias for their distance.",
-              "Raffel et al. 2020, arXiv:1910.10683, §2.1", kRelativeParams,
-              R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,k_j)",
-              R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}}\,q_i)",
-              relative_cost, relative_growth},
-};
-// clang-format on
-
-constexpr bool table_is_in_enum_order() {
-    for (std::size_t n = 0; n < kScores.size(); ++n)
-        if (static_cast<std::size_t>(kScores[n].score) != n) return false;
-    return true;
-}
-static_assert(table_is_in_enum_order());
 
 template <class Scalar>
-score::Function<Scalar> function_of(Score score) {
-    switch (score) {
-        case Score::dot:
-            return {};
-        case Score::cosine:
-            return score::cosine<Scalar>();
-        case Score::general:
-            return score::general<Scalar>();
-        case Score::additive:
-            return score::additive<Scalar>();
-        case Score::student_t:
-            return score::student_t<Scalar>();
-        case Score::relative:
-            return score::relative<Scalar>();
-    }
-    return {};
+const score::Function<Scalar>& function_of(Score score) {
+    const score::Row& row = *kRows[static_cast<std::size_t>(score)];
+    if constexpr (std::is_same_v<Scalar, float>)
+        return row.of_float;
+    else
+        return row.of_double;
 }
 
 template <class Scalar>
@@ -165,8 +50,11 @@ TensorOf<Scalar> times(double factor, TensorOf<Scalar> x) {
 
 }  // namespace
 
-std::span<const ScoreInfo> score_table() { return kScores; }
-const ScoreInfo& info(Score score) { return kScores[static_cast<std::size_t>(score)]; }
+std::span<const ScoreInfo> score_table() {
+    static const std::array<ScoreInfo, kScoreCount> table = make_table();
+    return table;
+}
+const ScoreInfo& info(Score score) { return score_table()[static_cast<std::size_t>(score)]; }
 bool is_dot(Score score) { return function_of<float>(score).products == nullptr; }
 
 std::vector<Feature> features(const AttentionSpec& spec, const Params& params,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <initializer_list>
 #include <span>
 #include <string_view>
@@ -16,8 +17,8 @@ struct AttentionSpec;
 struct Rope;
 
 // THE table of score functions. A score is an operand transform (rotate, normalise, multiply by a matrix), then a
-// product of what came of it, the dot product unless the function has one of its own. A row here and a file beside this one
-// are all that core asks of a score function.
+// product of what came of it, the dot product unless the function has one of its own. A score is a name in
+// ATTN_SCORES of spec.h and one file beside this one, with its row and its functions.
 // q̂ [B,H,Tq,w], k̂ [B,Hkv,Tk,w] operands; b batch entry, h query head, g its key/value head; d_ = gradient of.
 
 /// FLOPs of scores alone: multiply-adds, 2 each, and the rest, one each exp, division or sum.
@@ -36,20 +37,36 @@ struct ScoreSizes {
 struct ScoreNorms {
     double q = 0.0, k = 0.0;
     const ParamsD& params;
+
+    /// ‖q‖‖k‖, but not near 0.
+    double product() const { return std::max(q * k, 1e-3); }
 };
 
+struct PairFormula;  // pair_formula.h
+
 struct ScoreInfo {
-    Score score;
-    std::string_view key;             // by which it is chosen
-    std::string_view title;           // a heading
-    std::string_view tex;             // scores[i,j], in the subset that tex.h reads
-    std::string_view text;            // one plain sentence
-    std::string_view source;          // where the mathematics comes from
-    std::span<const Param> params;    // their shapes follow from their axes
-    std::string_view gradient_q_tex;  // ∂L/∂q_i
-    std::string_view gradient_k_tex;  // ∂L/∂k_j
-    ScoreCost (*cost)(const ScoreSizes&);
-    double (*growth)(const ScoreNorms&);  // error of a score ÷ error of the dot product q·k
+    Score score = {};                     // with its key as ATTN_SCORES has them
+    std::string_view key = {};            // by which it is chosen
+    std::string_view title;               // a heading
+    std::string_view name;                // in a sentence
+    std::string_view tex;                 // scores[i,j], in the subset that tex.h reads
+    std::string_view text;                // one plain sentence
+    std::string_view source;              // where the mathematics comes from
+    std::span<const Param> params = {};   // their shapes follow from their axes
+    std::string_view gradient_q_tex;      // ∂L/∂q_i
+    std::string_view gradient_k_tex;      // ∂L/∂k_j
+    PairFormula (*formula)() = nullptr;   // tex of one pair, as a tree
+    std::string_view slope_q = {};        // one sentence of ∂score/∂q; none: it is k
+    std::string_view slope_k = {};        // of ∂score/∂k; none: it is q
+    std::string_view undefined = {};      // one sentence: where its formula divides by 0
+    std::string_view operands = {};       // of a dot product: what makes q′ and k′ of q and k
+    std::string_view more_operands = {};  // the same after other changes of q and k
+    /// Python that sets `scores` [B,H,Tq,Tk] of q, k and the parameters. {np} is numpy or torch, {keep} the arguments that sum over
+    /// the last axis and leave it, {queries} and {keys} their numbers, {last} the last query.
+    std::string_view code;
+    ScoreCost (*cost)(const ScoreSizes&) = nullptr;
+    /// Error of a score ÷ error of the dot product q·k.
+    double (*growth)(const ScoreNorms&) = nullptr;
 };
 
 std::span<const ScoreInfo> score_table();

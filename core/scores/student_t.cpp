@@ -1,71 +1,37 @@
-// i query, j key, c column; r² = ‖q_i − k_j‖².
-
 #include <cmath>
 
-#include "core/scores/functions.h"
-#include "core/stop.h"
+#include "core/scores/distances.h"
+#include "core/scores/pair_formula.h"
 
 namespace attn::score {
 namespace {
 
-template <class Scalar>
-double squared_distance(std::span<const Scalar> q, std::span<const Scalar> k) {
-    double sum = 0.0;
-    for (std::size_t c = 0; c < q.size(); ++c) {
-        const double difference = static_cast<double>(q[c]) - static_cast<double>(k[c]);
-        sum += difference * difference;
-    }
-    return sum;
-}
+double value(double squared) { return -std::log1p(squared); }
+double slope(double squared) { return -1.0 / (1.0 + squared); }
 
-template <class Scalar>
-void log_kernels(MatrixView<const Scalar> q, MatrixView<const Scalar> k,
-                 MatrixView<Scalar> scores) {
-    for (Index i = 0; i < q.rows; ++i) {
-        end_if_stopped();
-        for (Index j = 0; j < k.rows; ++j)
-            scores(i, j) = static_cast<Scalar>(-std::log1p(squared_distance(q.row(i), k.row(j))));
-    }
-}
-
-/// d_q = −2 (q − k) / (1 + r²) · d_score, d_k = −d_q.
-template <class Scalar>
-void log_kernels_backward(MatrixView<const Scalar> q, MatrixView<const Scalar> k,
-                          MatrixView<const Scalar> d_scores, MatrixView<Scalar> d_q,
-                          MatrixView<Scalar> d_k) {
-    for (Index i = 0; i < q.rows; ++i) {
-        end_if_stopped();
-        for (Index j = 0; j < k.rows; ++j) {
-            const auto d = static_cast<double>(d_scores(i, j));
-            if (d == 0.0) continue;
-            const double factor = -2.0 * d / (1.0 + squared_distance(q.row(i), k.row(j)));
-            for (Index c = 0; c < q.columns; ++c) {
-                const double step =
-                    factor * (static_cast<double>(q(i, c)) - static_cast<double>(k(j, c)));
-                d_q(i, c) += static_cast<Scalar>(step);
-                d_k(j, c) -= static_cast<Scalar>(step);
-            }
-        }
-    }
-}
+/// q − k, squared and summed; 1 + r², ln, the sign.
+ScoreCost cost(const ScoreSizes& n) { return {n.dot_products(), n.pairs * (n.d_k + 3.0)}; }
+PairFormula formula() { return -ln(number(1.0) + squared_norm(q() - k())); }
 
 }  // namespace
 
-template <class Scalar>
-Function<Scalar> student_t() {
-    using F = Function<Scalar>;
-    F function;
-    function.products = [](const typename F::P&, QueryRows, typename F::In q, typename F::In k,
-                           typename F::Out scores) { log_kernels(q, k, scores); };
-    function.products_backward = [](const typename F::P&, QueryRows, typename F::In q,
-                                    typename F::In k, typename F::In d_scores, typename F::Out d_q,
-                                    typename F::Out d_k, typename F::P&) {
-        log_kernels_backward(q, k, d_scores, d_q, d_k);
-    };
-    return function;
-}
-
-template Function<float> student_t();
-template Function<double> student_t();
+// clang-format off
+constinit const Row student_t_row{{
+    .title = "Student t",
+    .name = "Student t",
+    .tex = R"(\mathrm{scores}_{i,j} = -\ln(1 + |q_i - k_j|^2))",
+    .text = "Keys nearer to the query get higher scores; distant keys keep more weight than with a Gaussian.",
+    .source = "van der Maaten & Hinton 2008, Visualizing Data using t-SNE, JMLR 9, §3.3",
+    .gradient_q_tex = R"(\frac{\partial L}{\partial q_i} = \sum_j \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \cdot \frac{2 (k_j - q_i)}{1 + |q_i - k_j|^2})",
+    .gradient_k_tex = R"(\frac{\partial L}{\partial k_j} = \sum_i \frac{\partial L}{\partial \mathrm{scores}_{i,j}} \cdot \frac{2 (q_i - k_j)}{1 + |q_i - k_j|^2})",
+    .formula = formula,
+    .slope_q = "∂score/∂q = −2 (q − k) ÷ (1 + ‖q − k‖²).",
+    .slope_k = "∂score/∂k = −2 (k − q) ÷ (1 + ‖q − k‖²).",
+    .code = "scores = -{np}.log(1 + ((q[..., :, None, :] - k[..., None, :, :]) ** 2).sum(-1))",
+    .cost = cost,
+    .growth = distance_growth,
+}, distance_functions<float, value, slope>(),
+   distance_functions<double, value, slope>()};
+// clang-format on
 
 }  // namespace attn::score

@@ -1,5 +1,6 @@
 // Fields of the call: each set by its action, its stage against the formula in double, and what is kept and refused.
 
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "app/common/document/call_code.h"
@@ -342,6 +343,20 @@ TEST_CASE("general and additive scores bring parameters from the seed, dot takes
               .inputs->params.tensors);
 }
 
+TEST_CASE("the explanation of every score computes it from q and k") {
+    for (const ScoreInfo& score : score_table()) {
+        CAPTURE(score.key);
+        const AppState state = seeded(2, {SetScore{score.score}});
+        for (const auto [i, j] : each_cell(state.document().size.tq, state.document().size.tk)) {
+            const Explanation explanation = explain(state, {Stage::scores, i, j});
+            REQUIRE_FALSE(explanation.steps.empty());
+            CHECK(evaluate(explanation.steps.back().expr) ==
+                  doctest::Approx(explanation.value).epsilon(1e-5));
+            CHECK_FALSE(explanation.formula.empty());
+        }
+    }
+}
+
 TEST_CASE("dropout drops weights by its seed and divides the others by 1 − p") {
     const AppState state = seeded(4, {SetDropout{0.5}, SetDropoutSeed{2}});
     Index dropped = 0;
@@ -480,9 +495,9 @@ TEST_CASE("a preset by hand names fields of the call; parameters that it lacks a
     CHECK(
         fault(R"("heads": 4, "kv_heads": 3)") ==
         "p.json: 4 query heads do not divide among 3 key/value heads: H must be a multiple of Hkv");
-    CHECK(
-        fault(R"("score": "cosin")") ==
-        R"(p.json has 'score' = "cosin": expected one of dot, cosine, general, additive, student_t, relative)");
+    CHECK(fault(R"("score": "cosin")") ==
+          fmt::format(R"(p.json has 'score' = "cosin": expected one of {})",
+                      fmt::join(score_keys(), ", ")));
     CHECK(fault(R"("rope_base": 50)") ==
           "p.json has 'rope_base' without RoPE: expected 'rope' as well, half or interleaved");
     CHECK(fault(R"("rope": "off", "rope_dims": 2)") ==

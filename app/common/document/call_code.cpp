@@ -180,7 +180,7 @@ class CodeWriter {
         if (spec_.scale == ScaleKind::q_and_k)
             line(fmt::format("q, k = q * {0}, k * {0}  # d_k ** (-1/4) each",
                              exact(operand_factor(spec_, document_.size.d_k))));
-        line("scores = " + score());
+        line(score());
         const double factor = score_factor(spec_, document_.size.d_k);
         line(fmt::format("scaled = scores * {}{}", exact(factor),
                          spec_.scale == ScaleKind::sqrt_dk && spec_.temperature == 1.0
@@ -195,34 +195,10 @@ class CodeWriter {
         if (spec_.alibi) add_alibi();
     }
     std::string score() {
-        constexpr std::string_view kQuery = "[..., :, None, :]";
-        constexpr std::string_view kKey = "[..., None, :, :]";
-        switch (spec_.score) {
-            case Score::dot:
-                break;
-            case Score::cosine:
-                add_unit();
-                return "unit(q) @ unit(k).swapaxes(-1, -2)";
-            case Score::general:
-                return "(q @ W_score) @ k.swapaxes(-1, -2)";
-            case Score::additive:
-                return fmt::format("{}((q @ W_score_q){} + (k @ W_score_k){}) @ w_score",
-                                   module("tanh"), kQuery, kKey);
-            case Score::relative:
-                line(fmt::format("distance = {0}({1}) - {0}({2})[:, None]  # j - i", library_.range,
-                                 document_.size.tk, document_.size.tq));
-                return fmt::format("q @ k.swapaxes(-1, -2) + b_score[:, distance + {}]",
-                                   document_.size.tq - 1);
-            case Score::student_t:
-                return fmt::format("-{}(1 + ((q{} - k{}) ** 2).sum(-1))", module("log"), kQuery,
-                                   kKey);
-        }
-        return "q @ k.swapaxes(-1, -2)";
-    }
-    void add_unit() {
-        line("\n\ndef unit(x):");
-        line(fmt::format("    length = {}(x, {})", module("linalg.norm"), library_.retained));
-        line("    return x / (length + (length == 0))\n\n");
+        return fmt::format(
+            fmt::runtime(info(spec_.score).code), fmt::arg("np", library_.module),
+            fmt::arg("keep", library_.retained), fmt::arg("queries", document_.size.tq),
+            fmt::arg("keys", document_.size.tk), fmt::arg("last", document_.size.tq - 1));
     }
     /// Its −∞ is in the mask.
     void add_bias() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -70,6 +71,18 @@ void explain_without(const AppState& state, Explanation& explanation, const std:
 void explain_stage(const AppState& state, Explanation& explanation, Stage stage);
 /// score.cpp: one raw score, by the document's score function.
 void explain_score(const AppState& state, Explanation& explanation);
+/// The numbers of one pair's score.
+struct ScorePair {
+    std::vector<Expr> q, k;    // as the score reads them
+    std::string q_row, k_row;  // their names as TeX, up to the index of the column: "Q[cat"
+    Index head = 0;
+    Index distance = 0;  // j − i
+    std::function<Index(Param)> columns = {};
+    std::function<Expr(Param, Index row, Index column)> param = {};
+    std::function<Expr(Param)> of_distance = {};  // its entry for the head and the distance
+};
+/// The same of any pair, by the formula of the score's row: a step for each of its parts.
+void explain_pair(const AttentionSpec& spec, const ScorePair& pair, Explanation& explanation);
 /// deciding.cpp: which columns make a score what it is, and which speak for another key.
 void add_deciding_notes(const AppState& state, Explanation& explanation, const Chain& chain);
 /// Whether x(row, ·) of that stage is exactly word vector + position.

@@ -1,4 +1,4 @@
-// Scores of every kind, forward and backward. i query row, j key row, c column, n column of a score's own matrix.
+// Scores of every kind, forward and backward. i query row, j key row, c column.
 // Backward all kinds have one chain: d_q[i, c] = Σ_j d_scores[i, j] · ∂scores[i, j]/∂q[i, c]; core/scores has the same.
 
 #include <cmath>
@@ -18,8 +18,6 @@
 namespace attn::view {
 namespace {
 
-constexpr std::size_t kMostSums = 8;  // sums on the way to a score that have a line each
-
 /// Rows [first, first + count) of what the score reads of that side, of one head.
 TensorD rows_of(const AppState& state, Stage side, Slice slice, Index first, Index count) {
     const Stage stage = read_by_scores(state, side);
@@ -38,16 +36,18 @@ struct ScoreGradients {
     ParamsD params;
 };
 
-/// By core's own backward; the bias of a relative score, which adds to the product, has no part in it.
+/// By core's own backward. Biases of distances change no slope: they are 0 here.
 ScoreGradients score_gradients(const Document& document, const TensorD& q, const TensorD& k,
                                std::span<const double> d_scores) {
     AttentionSpec spec;
-    spec.score = document.spec.score == Score::relative ? Score::dot : document.spec.score;
+    spec.score = document.spec.score;
     spec.scale = document.spec.scale;
     InputsD inputs;
     inputs.q = q, inputs.k = inputs.v = k;
     for (const Param param : info(spec.score).params)
-        inputs.params[param] = cast<double>(document.inputs->params[param]);
+        inputs.params[param] = info(param).columns == Axis::distance
+                                   ? TensorD(Shape{1, 1, 1, k.shape().t})
+                                   : cast<double>(document.inputs->params[param]);
     const CallD call = validate(inputs, spec).value();
     const OperandsOf<double> operands = make_operands(call, q, k);
     const TensorD& q_hat = operands.q.empty() ? q : operands.q;
@@ -70,27 +70,34 @@ ScoreGradients score_gradients(const Document& document, const TensorD& q, const
 
 // ---- forward
 
-std::string sum_text(const Chain& chain) {
-    return "the sum of " + counted(std::ssize(chain.labels), "product");
-}
-
-/// q · k on the way, with the table of its products.
-Expr add_product(const AttentionSpec& spec, Explanation& explanation, const Chain& chain) {
-    explanation.table = product_table(dot_of(chain));
-    return explanation.add(as_read(spec, "q·k"), as_read(spec, R"(q \cdot k)", "'"),
-                           products_of(chain), sum_text(chain));
-}
-
-Chain score_chain(const AppState& state, const CellRef& cell) {
+/// The explained pair of the document.
+ScorePair pair_of(const AppState& state, const CellRef& cell) {
     const Stage q = read_by_scores(state, Stage::q), k = read_by_scores(state, Stage::k);
-    const auto side = [&](std::string letter, Stage stage, Axis axis, Index t) {
-        return side_of(
-            letter, fmt::format("{}[{}, c]", tex_symbol(stage), tex_label(state, axis, t)), letter);
+    ScorePair pair;
+    pair.q_row = fmt::format("{}[{}", tex_symbol(q), tex_label(state, Axis::query, cell.row));
+    pair.k_row = fmt::format("{}[{}", tex_symbol(k), tex_label(state, Axis::key, cell.column));
+    for (Index c = 0; c < state.document().d_k; ++c) {
+        pair.q.push_back(cell_expr(state, {q, cell.row, c}));
+        pair.k.push_back(cell_expr(state, {k, cell.column, c}));
+    }
+    pair.head = state.head;
+    pair.distance = cell.column - cell.row;
+    pair.columns = [&](Param param) { return state.document().inputs->params[param].shape().d; };
+    pair.param = [&](Param param, Index row, Index column) {
+        return cell_expr(state, {param, row, column});
     };
-    Chain chain{side("q", q, Axis::query, cell.row), side("k", k, Axis::key, cell.column)};
-    for (Index c = 0; c < state.document().d_k; ++c)
-        chain.add(cell_expr(state, {q, cell.row, c}), cell_expr(state, {k, cell.column, c}),
-                  std::to_string(c));
+    pair.of_distance = [&, distance = pair.distance](Param param) {
+        return cell_expr(state, {param, state.head, distance + state.document().size.tq - 1});
+    };
+    return pair;
+}
+
+/// Of a plain product.
+Chain score_chain(const AppState& state, const CellRef& cell) {
+    const ScorePair pair = pair_of(state, cell);
+    Chain chain{side_of("q", pair.q_row + ", c]", "q"), side_of("k", pair.k_row + ", c]", "k")};
+    for (std::size_t c = 0; c < pair.q.size(); ++c)
+        chain.add(pair.q[c], pair.k[c], std::to_string(c));
     return chain;
 }
 
@@ -106,105 +113,6 @@ void forward_scaled_operands(const AppState& state, Explanation& explanation, Ch
     }
     explanation.notes.emplace_back("s is d_k^(−¼), so that s² is 1 ÷ √d_k.");
     add_sum(state, explanation, std::move(chain), "c");
-}
-
-void forward_cosine(const AttentionSpec& spec, Explanation& explanation, const Chain& chain) {
-    set_formula(explanation, as_read(spec, R"(\frac{q \cdot k}{\|q\| \, \|k\|})", "'"));
-    const Expr product = add_product(spec, explanation, chain);
-    const Expr q = explanation.add(as_read(spec, "‖q‖"), as_read(spec, R"(\|q\|)", "'"),
-                                   length_of(chain.left.numbers), as_read(spec, "√Σ_c q_c²"));
-    const Expr k = explanation.add(as_read(spec, "‖k‖"), as_read(spec, R"(\|k\|)", "'"),
-                                   length_of(chain.right.numbers), as_read(spec, "√Σ_c k_c²"));
-    if (q.value != 0.0 && k.value != 0.0) {
-        end_with(explanation, product / (q * k));
-        return;
-    }
-    explanation.notes.emplace_back("A row of length 0 has no direction: its cosines are 0.");
-    end_with(explanation, constant(0.0));
-}
-
-/// One number of x W_score: a sum over c.
-Expr column_sum(const AppState& state, const std::vector<Expr>& x, Param w, Index a) {
-    std::vector<Expr> column;
-    for (Index c = 0; c < std::ssize(x); ++c) column.push_back(cell_expr(state, {w, c, a}));
-    return sum_of_products(x, column);
-}
-
-void forward_general(const AppState& state, Explanation& explanation, const Chain& pair) {
-    const AttentionSpec& spec = state.document().spec;
-    Chain chain{side_of("qW", as_read(spec, R"((q\,W_{\mathrm{score}})[n])", "'"), "q·W"),
-                pair.right};
-    chain.right.tex = fmt::format("{}[{}, n]", tex_symbol(read_by_scores(state, Stage::k)),
-                                  tex_label(state, Axis::key, explanation.cell.column));
-    chain.labels = pair.labels;
-    chain.counts = "n";
-    const bool few = pair.labels.size() <= kMostSums;
-    for (Index a = 0; a < std::ssize(pair.labels); ++a) {
-        const Expr sum = column_sum(state, pair.left.numbers, Param::w_score, a);
-        chain.left.numbers.push_back(plain(evaluate(sum)));
-        if (few)
-            explanation.add(
-                as_read(spec, fmt::format("(q W)[{}]", a)),
-                as_read(spec, fmt::format(R"((q\,W_{{\mathrm{{score}}}})[{}])", a), "'"), sum,
-                as_read(spec, fmt::format("Σ_c q_c·W_score[c, {}]", a)));
-    }
-    set_formula(explanation, sum_tex(chain, "n"));
-    explanation.table = product_table(dot_of(chain));
-    if (!few) explanation.notes.push_back(as_read(spec, "(q W)[n] = Σ_c q_c·W_score[c, n]."));
-    end_with(explanation, products_of(chain)).brief = sum_text(chain);
-}
-
-void forward_additive(const AppState& state, Explanation& explanation, const Chain& pair) {
-    const Tensor& w = state.document().inputs->params[Param::w_score_row];
-    Chain chain{
-        side_of("w", R"(w_{\mathrm{score}}[n])", "w"),
-        side_of("t",
-                as_read(state.document().spec,
-                        R"(\tanh((q\,W_{\mathrm{score},q} + k\,W_{\mathrm{score},k})[n]))", "'"),
-                "tanh")};
-    chain.counts = "n";
-    std::vector<Expr> terms;
-    for (Index a = 0; a < w.shape().d; ++a) {
-        const double of_query = evaluate(column_sum(state, pair.left.numbers, Param::w_score_q, a));
-        const double of_key = evaluate(column_sum(state, pair.right.numbers, Param::w_score_k, a));
-        const Expr tanh = combine(Op::tanh, {plain(of_query) + plain(of_key)});
-        const Expr weight = cell_expr(state, {Param::w_score_row, 0, a});
-        chain.add(weight, plain(evaluate(tanh)), std::to_string(a));
-        terms.push_back(weight * tanh);
-    }
-    set_formula(explanation, sum_tex(chain, "n"));
-    explanation.table = product_table(dot_of(chain));
-    explanation.notes.push_back(
-        as_read(state.document().spec,
-                "Inside tanh: (q W_score_q)[n] and (k W_score_k)[n], each a sum over columns c."));
-    end_with(explanation, combine(Op::sum, std::move(terms))).brief = sum_text(chain);
-}
-
-void forward_student_t(const AttentionSpec& spec, Explanation& explanation, const Chain& chain) {
-    set_formula(explanation, as_read(spec, R"(-\ln(1 + \|q - k\|^2))", "'"));
-    std::vector<Expr> squares;
-    for (std::size_t c = 0; c < chain.labels.size(); ++c) {
-        const Expr apart = chain.left.numbers[c] - chain.right.numbers[c];
-        squares.push_back(combine(Op::power, {apart, constant(2.0)}));
-    }
-    const Expr distance =
-        explanation.add(as_read(spec, "‖q − k‖²"), as_read(spec, R"(\|q - k\|^2)", "'"),
-                        combine(Op::sum, std::move(squares)), as_read(spec, "Σ_c (q_c − k_c)²"));
-    const Expr log = combine(Op::ln, {constant(1.0) + distance});
-    end_with(explanation, constant(0.0) - log);
-}
-
-void forward_relative(const AppState& state, Explanation& explanation, const Chain& chain) {
-    const AttentionSpec& spec = state.document().spec;
-    const CellRef& cell = explanation.cell;
-    const Index distance = cell.column - cell.row;
-    set_formula(explanation, as_read(spec, R"(q \cdot k + b_{\mathrm{score}})", "'"));
-    const Expr product = add_product(spec, explanation, chain);
-    const Expr bias =
-        cell_expr(state, {Param::b_score, state.head, distance + state.document().size.tq - 1});
-    explanation.notes.push_back(fmt::format(
-        "b_score is the bias of head {} for keys at distance j − i = {}.", state.head, distance));
-    end_with(explanation, product + bias);
 }
 
 /// Of the pairs of one head that are as far apart.
@@ -236,24 +144,13 @@ Stage read_by_scores(const AppState& state, Stage side) {
 }
 
 void explain_score(const AppState& state, Explanation& explanation) {
+    const AttentionSpec& spec = state.document().spec;
+    if (spec.score != Score::dot)
+        return explain_pair(spec, pair_of(state, explanation.cell), explanation);
     const Chain chain = score_chain(state, explanation.cell);
-    switch (state.document().spec.score) {
-        case Score::dot:
-            if (state.document().spec.scale == ScaleKind::q_and_k)
-                return forward_scaled_operands(state, explanation, chain);
-            add_deciding_notes(state, explanation, chain);
-            return add_sum(state, explanation, chain, "c");
-        case Score::cosine:
-            return forward_cosine(state.document().spec, explanation, chain);
-        case Score::general:
-            return forward_general(state, explanation, chain);
-        case Score::additive:
-            return forward_additive(state, explanation, chain);
-        case Score::student_t:
-            return forward_student_t(state.document().spec, explanation, chain);
-        case Score::relative:
-            return forward_relative(state, explanation, chain);
-    }
+    if (!is_plain_product(spec)) return forward_scaled_operands(state, explanation, chain);
+    add_deciding_notes(state, explanation, chain);
+    add_sum(state, explanation, chain, "c");
 }
 
 // ---- backward
@@ -269,30 +166,9 @@ double score_slope(const AppState& state, Slice slice, Stage side, Index i, Inde
 
 std::string slope_description(const AttentionSpec& spec, Stage side) {
     const bool query = side == Stage::q;
-    const char own = query ? 'q' : 'k', other = query ? 'k' : 'q';
-    std::string text;
-    if (spec.scale == ScaleKind::q_and_k) text = fmt::format("∂score/∂{} = {} ÷ √d_k.", own, other);
-    switch (spec.score) {
-        case Score::dot:
-        case Score::relative:
-            break;
-        case Score::cosine:
-            text = fmt::format(
-                "∂score/∂{0} = ({1} ÷ ‖{1}‖ − cos θ · {0} ÷ ‖{0}‖) ÷ ‖{0}‖, and 0 where a row has "
-                "length 0.",
-                own, other);
-            break;
-        case Score::general:
-            text = query ? "∂score/∂q = W_score k." : "∂score/∂k = q W_score.";
-            break;
-        case Score::additive:
-            text = fmt::format("∂score/∂{0} = W_score_{0} (w_score · (1 − tanh²)).", own);
-            break;
-        case Score::student_t:
-            text = fmt::format("∂score/∂{0} = −2 ({0} − {1}) ÷ (1 + ‖q − k‖²).", own, other);
-            break;
-    }
-    return as_read(spec, text);
+    if (spec.scale == ScaleKind::q_and_k)
+        return as_read(spec, query ? "∂score/∂q = k ÷ √d_k." : "∂score/∂k = q ÷ √d_k.");
+    return as_read(spec, query ? info(spec.score).slope_q : info(spec.score).slope_k);
 }
 
 void explain_score_param_gradient(const AppState& state, Explanation& explanation) {

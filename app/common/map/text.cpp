@@ -11,6 +11,7 @@
 #include "app/common/text.h"
 #include "core/large/map_input.h"
 #include "core/large/not_finite.h"
+#include "core/scores/score.h"
 
 namespace attn::view {
 namespace {
@@ -69,13 +70,12 @@ bool shows_scores(const MapLook& look) {
 OperandNames operand_names(const AttentionSpec& spec) {
     const bool normed = spec.qk_norm.has_value();
     const bool turned = spec.rope.has_value() || normed;  // they are not q and k as given
-    const bool general = spec.score == Score::general;
-    const bool cosine = spec.score == Score::cosine;
+    const ScoreInfo& score = info(spec.score);
     const bool scaled = spec.scale == ScaleKind::q_and_k;
-    OperandNames names{turned ? "q′" : "q", turned ? "k′" : "k", ""};
-    const bool distances = spec.score == Score::relative;
-    if (!turned && (cosine || scaled || general || distances)) names.q = "q′";
-    if (!turned && (cosine || scaled || distances)) names.k = "k′";
+    const auto changes = [&](std::string_view name) {
+        return turned || scaled || score.operands.find(name) != score.operands.npos;
+    };
+    OperandNames names{changes("q′") ? "q′" : "q", changes("k′") ? "k′" : "k", ""};
     if (normed)
         names.how = spec.rope ? "q′ and k′ are q and k after QK-norm, rotated by their positions"
                               : "q′ and k′ are q and k after QK-norm";
@@ -83,13 +83,7 @@ OperandNames operand_names(const AttentionSpec& spec) {
         names.how = "q′ and k′ are q and k rotated by their positions";
     if (scaled)
         names.how += turned ? ", then times d_k^(−¼)" : "q′ and k′ are q and k times d_k^(−¼)";
-    if (cosine)
-        names.how += turned ? ", then divided by their lengths"
-                            : "q′ and k′ are q and k divided by their lengths";
-    if (distances)
-        names.how += turned ? ", with an extra column for each key, so that q′·k′ includes b_score"
-                            : "q′·k′ is q·k + b_score: each has an extra column for each key";
-    if (general) names.how += turned ? ", q′ then times W_score" : "q′ is q times W_score";
+    names.how += turned ? score.more_operands : score.operands;
     if (!names.how.empty()) names.how += ".";
     return names;
 }

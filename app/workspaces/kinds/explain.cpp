@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/document.h"
+#include "app/common/explain/parts.h"
 #include "app/common/format.h"
 #include "app/workspaces/kinds/compute.h"
 #include "core/scores/pair_rule.h"
@@ -65,12 +66,6 @@ struct Pair {
     double at(Stage stage) const { return side.stage(stage)(i, j); }
     const TensorD& param(Param which) const { return side.inputs.params[which]; }
 
-    OperandsOf<double> operands() const {
-        return make_operands(side.spec, side.inputs.params,
-                             turns() ? side.trace[Stage::q_rot] : side.inputs.q,
-                             turns() ? side.trace[Stage::k_rot] : side.inputs.k);
-    }
-
     /// `brief` stands in place of many numbers.
     void add(std::string label, Expr expr, double result_of, std::string brief = "") const {
         out.steps.push_back({std::move(label), "", std::move(expr), result_of, std::move(brief)});
@@ -111,71 +106,29 @@ void note_turns(const Pair& pair) {
 
 // ---- scores
 
-void add_dot(const Pair& pair) {
-    const Row q = pair.q();
-    pair.add(fmt::format("{}·{}", pair.q_name(), pair.k_name()),
-             products(q, Role::query, pair.k(), Role::key), pair.at(Stage::scores), sum_text(q));
-}
-
-/// Without signs.
-Expr length(Row x, Role role) {
-    for (double& each : x) each = std::abs(each);
-    return length_of(numbers_of(x, role));
-}
-
-void add_cosine(const Pair& pair) {
-    const Row q = pair.q();
-    const Expr product = products(q, Role::query, pair.k(), Role::key);
-    const Expr q_length = length(q, Role::query), k_length = length(pair.k(), Role::key);
-    const double of_q = evaluate(q_length), of_k = evaluate(k_length);
-    const std::string name = fmt::format("{}·{}", pair.q_name(), pair.k_name());
-    pair.add(name, product, evaluate(product), sum_text(q));
-    const std::string squares = fmt::format("√ of {} squares", q.size());
-    pair.add(fmt::format("‖{}‖", pair.q_name()), q_length, of_q, squares);
-    pair.add(fmt::format("‖{}‖", pair.k_name()), k_length, of_k, squares);
-    if (of_q == 0.0 || of_k == 0.0)
-        return pair.note("A vector of length 0 has no direction: its cosines are shown as 0.");
-    const Expr by_q = plain(evaluate(product)) / plain(of_q, Role::query);
-    pair.add("cos", by_q / plain(of_k, Role::key), pair.at(Stage::scores));
-}
-
-void add_general(const Pair& pair) {
-    const Row u = pair.row_of(pair.operands().q, pair.i);
-    pair.note(fmt::format("u = {} W_score = {}.", pair.q_name(), listed(u)));
-    pair.add(fmt::format("u·{}", pair.k_name()), products(u, Role::query, pair.k(), Role::key),
-             pair.at(Stage::scores), sum_text(u));
-}
-
-void add_additive(const Pair& pair) {
-    const OperandsOf<double> operands = pair.operands();
-    const Row a = pair.row_of(operands.q, pair.i);
-    const Row b = pair.row_of(operands.k, pair.j);
-    Row h;
-    for (std::size_t c = 0; c < a.size(); ++c) h.push_back(std::tanh(a[c] + b[c]));
-    pair.note(fmt::format("{} W_q = {}.", pair.q_name(), listed(a)));
-    pair.note(fmt::format("{} W_k = {}.", pair.k_name(), listed(b)));
-    pair.note(fmt::format("h = tanh of their sum = {}.", listed(h)));
-    pair.add("w·h",
-             products(pair.row_of(pair.param(Param::w_score_row), 0), Role::score, h, Role::score),
-             pair.at(Stage::scores), sum_text(h));
-}
-
-/// A function that is not explained part by part shows its operands and its formula.
-void add_formula(const Pair& pair) {
-    pair.note(fmt::format("{} = {}.", pair.q_name(), listed(pair.q())));
-    pair.note(fmt::format("{} = {}.", pair.k_name(), listed(pair.k())));
-    pair.add("score", tex::plain_text(info(pair.side.kind.score).tex), pair.at(Stage::scores));
-}
-
+/// As Step explains it, by the formula of the score's row.
 void add_score(const Pair& pair) {
-    constexpr std::pair<Score, void (*)(const Pair&)> kExplained[] = {
-        {Score::dot, add_dot},
-        {Score::cosine, add_cosine},
-        {Score::general, add_general},
-        {Score::additive, add_additive}};
-    for (const auto& [score, explain] : kExplained)
-        if (score == pair.side.kind.score) return explain(pair);
-    add_formula(pair);
+    const auto numbers = [](const Row& row, Role role) { return numbers_of(row, role); };
+    ScorePair read{numbers(pair.q(), Role::query), numbers(pair.k(), Role::key), "q[i", "k[j"};
+    read.head = pair.side.head;
+    read.distance = pair.j - pair.i;
+    read.columns = [&](Param param) { return pair.param(param).shape().d; };
+    read.param = [&](Param param, Index row, Index column) {
+        return plain(pair.param(param)(0, 0, row, column), Role::score);
+    };
+    read.of_distance = [&](Param param) {
+        return plain(
+            pair.param(param)(0, 0, read.head, read.distance + pair.result.document->size.tq - 1),
+            Role::score);
+    };
+    Explanation part;
+    part.name = is_plain_product(pair.side.spec)
+                    ? fmt::format("{}·{}", pair.q_name(), pair.k_name())
+                    : "score";
+    part.value = pair.at(Stage::scores);
+    explain_pair(pair.side.spec, read, part);
+    std::ranges::move(part.steps, std::back_inserter(pair.out.steps));
+    std::ranges::move(part.notes, std::back_inserter(pair.out.notes));
 }
 
 /// S = score ÷ √d_k ÷ τ; nothing where neither divides.
