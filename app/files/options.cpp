@@ -436,10 +436,7 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      set_training,
      {},
      "off"},
-    {"operation", "NAME", "", kOperationGroup,
-     "chunked, linear, latents, state-space, linformer, retention, gated-linear, gated-delta, kda, "
-     "gated, differential, nsa or selective",
-     set_operation},
+    {"operation", "NAME", "", kOperationGroup, "", set_operation},
     {"chunk", "C", "", kOperationGroup,
      "of chunked: keys a chunk; of nsa: keys a block (default 4)", set_chunk,
      whole_numbers(1, kMostPosition)},
@@ -526,31 +523,30 @@ void set_rope_of(CallOptions& call, const OptionValues& values) {
                             given->second.shown, shortened(given->second.text)));
 }
 
-/// Which operations each setting belongs to.
-struct OwnedSetting {
-    std::string_view name;
-    std::array<std::optional<Operation>, 2> operations;
-};
-constexpr OwnedSetting kSettings[] = {
-    {"chunk", {Operation::chunked, Operation::nsa}},
-    {"selected-blocks", {Operation::nsa}},
-    {"recent", {Operation::nsa}},
-    {"latents", {Operation::latents}},
-    {"rank", {Operation::linformer}},
-    {"state", {Operation::state_space}},
-    {"discretise", {Operation::state_space}},
+/// Options of operations, and the field of OperationSpec of each.
+constexpr std::pair<std::string_view, std::string_view> kSettings[] = {
+    {"chunk", "chunk"},
+    {"selected-blocks", "selected"},
+    {"recent", "recent"},
+    {"latents", "latents"},
+    {"rank", "rank"},
+    {"state", "state"},
+    {"discretise", "discretise"},
 };
 
 /// A setting without its operation is refused.
 void set_operation_of(CallOptions& call, const OptionValues& values) {
-    for (const auto& [name, operations] : kSettings) {
+    for (const auto& [name, field] : kSettings) {
         const auto given = values.find(name);
         if (given == values.end()) continue;
-        if (call.which_operation && std::ranges::count(operations, call.which_operation) > 0)
-            continue;
         std::string keys;
-        for (const std::optional<Operation>& each : operations)
-            if (each) keys += fmt::format("{}{}", keys.empty() ? "" : " or ", info(*each).key);
+        bool has_field = false;
+        for (const OperationInfo& row : operation_table()) {
+            if (std::ranges::count(row.settings, field) == 0) continue;
+            keys += fmt::format("{}{}", keys.empty() ? "" : " or ", row.key);
+            has_field = has_field || call.which_operation == row.operation;
+        }
+        if (has_field) continue;
         throw bad_input(fmt::format("{} is {} without operation {}; expected that as well",
                                     given->second.shown, shortened(given->second.text), keys));
     }
@@ -567,7 +563,9 @@ void set_operation_of(CallOptions& call, const OptionValues& values) {
 
 std::span<const AttentionOption> attention_options() {
     static const std::pair<std::string_view, std::string> kHelp[] = {
-        {kLayout, view::head_axes_help()}, {"rope-scaling", rope_scaling_help()}};
+        {kLayout, view::head_axes_help()},
+        {"rope-scaling", rope_scaling_help()},
+        {"operation", key_choices(operation_table())}};
     static const auto kAll = [] {
         auto options = kOptions;
         for (AttentionOption& option : options)

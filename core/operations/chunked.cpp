@@ -303,8 +303,61 @@ OperationCost cost(const Dimensions& size, const AttentionSpec& spec,
     return made;
 }
 
+// clang-format off
 }  // namespace
 
-const OperationWork kChunkedWork{cost, refuses, forward, backward};
+OperationInfo chunked_row() {
+    static constexpr std::string_view settings[] = {"chunk"};
+    constexpr std::string_view kSource = "Milakov & Gimelshein 2018, arXiv:1805.02867; Rabe & Staats 2021, arXiv:2112.05682";
+    static const std::vector<OperationStage> stages = stages_of(kSource, kUpToMask, {
+        {"chunk_max", "μ", "max", "Largest logit of the chunk",
+         R"(\mu_{i,c} = \max_{j \in c} M_{i,j})",
+         Axis::query, Axis::chunk, HeadAxis::query, Exists::always, ColorScale::diverging, Role::score,
+         {OperationOperand{"masked", Lights::same_row}},
+         "The largest logit of the chunk in each row.", {}, false},
+        {"running_max", "m", "m", "Largest logit so far",
+         R"(m_{i,c} = \max(m_{i,c-1}, \mu_{i,c}))",
+         Axis::query, Axis::chunk, HeadAxis::query, Exists::always, ColorScale::diverging, Role::score,
+         {OperationOperand{"chunk_max", Lights::same_cell}},
+         "The largest logit of all chunks up to this one; −∞ before the first.", {}, false},
+        {"rescale", "r", "rescale", "Factor of the earlier sums",
+         R"(r_{i,c} = \exp(m_{i,c-1} - m_{i,c}))",
+         Axis::query, Axis::chunk, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"running_max", Lights::same_row}},
+         "Earlier sums used the old maximum; this factor converts them to the new one.", {}},
+        {"shares", "P", "exp", "Exponentials below the running maximum",
+         R"(P_{i,j} = \exp(M_{i,j} - m_{i,c}))",
+         Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"masked", Lights::same_cell}, OperationOperand{"running_max", Lights::same_row}},
+         "The exponentials of each chunk, relative to the running maximum.", {}},
+        {"running_sum", "ℓ", "ℓ", "Sum so far",
+         R"(\ell_{i,c} = r_{i,c}\,\ell_{i,c-1} + \sum_{j \in c} P_{i,j})",
+         Axis::query, Axis::chunk, HeadAxis::query, Exists::always, ColorScale::diverging, Role::weight,
+         {OperationOperand{"rescale", Lights::same_cell}, OperationOperand{"shares", Lights::same_row}},
+         "The softmax denominator so far: rescaled, then increased.", {}},
+        {"accumulator", "O", "O", "Weighted values so far",
+         R"(O_{i,c} = r_{i,c}\,O_{i,c-1} + \sum_{j \in c} P_{i,j}\,v_j)",
+         Axis::query, Axis::chunk_value, HeadAxis::query, Exists::always, ColorScale::diverging, Role::value,
+         {OperationOperand{"rescale", Lights::same_row}, OperationOperand{"shares", Lights::same_row}, OperationOperand{"v", Lights::column}},
+         "The context so far, before the division: rescaled, then increased.", {}},
+        {"logsumexp", "L", "L", "Logarithm of the row's sum",
+         R"(L_i = m_i + \ln(\ell_i))",
+         Axis::query, Axis::one, HeadAxis::query, Exists::always, ColorScale::diverging, Role::score,
+         {OperationOperand{"running_max", Lights::same_row}, OperationOperand{"running_sum", Lights::same_row}},
+         "One number for each row; the backward pass recomputes every weight from it.", {}, false},
+        {"implied", "Â", "implied", "Implied weights",
+         R"(\hat{A}_{i,j} = \frac{P_{i,j}}{\ell_i} \cdot \prod_{c' > c} r_{i,c'})",
+         Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"shares", Lights::same_cell}, OperationOperand{"rescale", Lights::same_row}, OperationOperand{"running_sum", Lights::same_row}},
+         "The final factor of each value: the softmax weights, which a chunked kernel never stores.", {}},
+        context_row(R"(\mathrm{context}_i = \frac{O_i}{\ell_i})",
+                    "One division for each row after the last chunk."),
+    });
+    return {Operation::chunked, "chunked", "Chunked attention (online softmax)",
+        R"(m' = \max(m, \mu)\text{, }\ell' = e^{m - m'}\,\ell + \sum_j P_j\text{, }O' = e^{m - m'}\,O + \sum_j P_j\,v_j)",
+        "Softmax attention over one chunk of keys at a time: the same result without a stored row of weights.",
+        kSource, true, stages, {}, cost, refuses, forward, backward, "chunked softmax", settings};
+}
+// clang-format on
 
 }  // namespace attn

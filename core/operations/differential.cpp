@@ -203,8 +203,58 @@ OperationCost cost(const Dimensions& size, const AttentionSpec& spec, const Oper
     return made;
 }
 
+// clang-format off
+constexpr OperationParam kDifferentialParams[] = {
+    {"lambda", "lambda", "λ", Role::weight, Axis::one, Axis::one, "How much of the second softmax is subtracted; initially 0.2, that of a first layer.",
+     [](double, const ParamEntry&) { return 0.2; }},
+    {"norm_weight", "norm_weight", "w", Role::value, Axis::one, Axis::d_v, "The weight of the norm; initially 0.8, which is 1 − λ.",
+     [](double, const ParamEntry&) { return 0.8; }},
+};
+
 }  // namespace
 
-const OperationWork kDifferentialWork{cost, refuses, forward, backward};
+OperationInfo differential_row() {
+    constexpr std::string_view kSource = "Ye et al. 2024, arXiv:2410.05258";
+    const auto logits = [](std::string_view key, std::string_view symbol, std::string_view title, std::string_view tex, std::string_view text) {
+        return OperationStage{key, symbol, symbol, title, tex,
+            Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::diverging, Role::score,
+            {OperationOperand{"q", Lights::same_row}, OperationOperand{"k", Lights::row_of_column}}, text, {}};
+    };
+    const auto weights = [](std::string_view key, std::string_view symbol, std::string_view title, std::string_view tex, std::string_view from, std::string_view text) {
+        return OperationStage{key, symbol, symbol, title, tex,
+            Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+            {OperationOperand{from, Lights::same_row}}, text, {}};
+    };
+    static const std::vector<OperationStage> stages = stages_of(kSource, std::span(kUpToMask).first(5), {
+        logits("masked_1", "M_1", "Scores of the first half", R"(M_1 = Q_1\,K_1^\top \cdot \frac{\mathrm{scale}}{\mathrm{temperature}})",
+               "The first d_k/2 columns of the queries meet those of the keys. The mask is included."),
+        weights("weights_1", "A_1", "Weights of the first half", R"(A_1 = \mathrm{softmax}(M_1))", "masked_1",
+                "Each row of the first scores becomes weights that sum to 1."),
+        logits("masked_2", "M_2", "Scores of the second half", R"(M_2 = Q_2\,K_2^\top \cdot \frac{\mathrm{scale}}{\mathrm{temperature}})",
+               "The same with the last d_k/2 columns."),
+        weights("weights_2", "A_2", "Weights of the second half", R"(A_2 = \mathrm{softmax}(M_2))", "masked_2",
+                "Each row of the second scores becomes weights that sum to 1."),
+        {"implied", "Â", "implied", "Implied weights",
+         R"(\hat{A} = A_1 - \lambda\,A_2)",
+         Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::diverging, Role::weight,
+         {OperationOperand{"weights_1", Lights::same_cell}, OperationOperand{"weights_2", Lights::same_cell}, OperationOperand{"lambda", Lights::own_head}},
+         "Weight that both softmaxes give to a key cancels. Rows sum to 1 − λ; entries may be negative.", {}},
+        {"mixed", "Â V", "Â V", "Context before the norm",
+         R"(\mathrm{mixed} = \hat{A}\,V)",
+         Axis::query, Axis::d_v, HeadAxis::query, Exists::always, ColorScale::diverging, Role::value,
+         {OperationOperand{"implied", Lights::same_row}, OperationOperand{"v", Lights::column}},
+         "The values, each times its weight.", {}},
+        {"context", info(Stage::context).symbol, info(Stage::context).step, info(Stage::context).title,
+         R"(\mathrm{context}_{i,c} = w_c \cdot \frac{\mathrm{mixed}_{i,c}}{\sqrt{\frac{1}{d_v} \cdot \sum_c \mathrm{mixed}_{i,c}^2 + 10^{-5}}})",
+         Axis::query, Axis::d_v, HeadAxis::query, Exists::always, ColorScale::diverging, Role::output,
+         {OperationOperand{"mixed", Lights::same_row}, OperationOperand{"norm_weight", Lights::column}},
+         "RMSNorm of each head: rows whose weights nearly cancel get the size of the others.", {}},
+    });
+    return {Operation::differential, "differential", "Differential attention",
+        R"(\mathrm{context} = \mathrm{RMSNorm}((\mathrm{softmax}(Q_1\,K_1^\top) - \lambda\,\mathrm{softmax}(Q_2\,K_2^\top))\,V))",
+        "Two softmaxes, over the two halves of each query and key; the second, times λ, is subtracted from the first.",
+        kSource, false, stages, kDifferentialParams, cost, refuses, forward, backward, "differential"};
+}
+// clang-format on
 
 }  // namespace attn

@@ -89,8 +89,39 @@ OperationCost cost(const Dimensions& size, const AttentionSpec& spec, const Oper
     return made;
 }
 
+// clang-format off
+constexpr OperationParam kGatedParams[] = {
+    {"gate", "gate", "G", Role::weight, Axis::query, Axis::d_v, "How far each number of the context gets through, before the sigmoid; initially standard normal.",
+     [](double noise, const ParamEntry&) { return noise; }},
+};
+
 }  // namespace
 
-const OperationWork kGatedWork{cost, refuses, forward, backward};
+OperationInfo gated_row() {
+    constexpr std::string_view kSource = "Qiu et al. 2025, arXiv:2505.06708";
+    static const std::vector<OperationStage> stages = stages_of(kSource, kUpToDropped, {
+        {"attended", "A V", "A V", "Context before the gate",
+         R"(A\,V)",
+         Axis::query, Axis::d_v, HeadAxis::query, Exists::always, ColorScale::diverging, Role::value,
+         {OperationOperand{"weights", Lights::same_row}, OperationOperand{"v", Lights::column}},
+         "The context of softmax attention.", {}},
+        {"gate_open", "σ(G)", "σ(G)", "Open gate",
+         R"(\sigma(G) = \frac{1}{1 + e^{-G}})",
+         Axis::query, Axis::d_v, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"gate", Lights::same_cell}},
+         "A factor for each number of the context: 1 lets it through, 0 closes the gate.", {}},
+        {"implied", "Â", "implied", "Implied weights, mean of the columns",
+         R"(\hat{A}_{i,j} = \frac{1}{d_v} \cdot \sum_c \sigma(G_{i,c})\,A_{i,j})",
+         Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"gate_open", Lights::same_row}, OperationOperand{"weights", Lights::same_cell}},
+         "The factor of each value, averaged over the columns of V. A row sums to 1 at most: a closed gate needs no sink.", {}},
+        context_row(R"(\mathrm{context} = \sigma(G) \cdot (A\,V))", "The gate multiplies the context, number by number."),
+    });
+    return {Operation::gated, "gated", "Gated softmax attention",
+        R"(\mathrm{context} = \sigma(G) \cdot \mathrm{softmax}(S)\,V)",
+        "Softmax attention whose context passes a gate between 0 and 1: a token can take nothing, without a sink.",
+        kSource, false, stages, kGatedParams, cost, refuses, forward, backward, "softmax with a gate"};
+}
+// clang-format on
 
 }  // namespace attn

@@ -140,8 +140,63 @@ OperationCost cost(const Dimensions& size, const AttentionSpec&, const Operation
     return made;
 }
 
+// clang-format off
+constexpr OperationParam kLatentsParams[] = {
+    {"latents", "latents", "L", Role::query, Axis::latent, Axis::d_k, "Learned queries; initially standard normal.",
+     [](double noise, const ParamEntry&) { return noise; }},
+    {"w_latent", "W_latent", "W", Role::key, Axis::d_v, Axis::d_k,
+     "From a latent's values to its key; initially normal with variance 1 / d_v.",
+     per_rows},
+};
+
 }  // namespace
 
-const OperationWork kLatentsWork{cost, refuses, forward, backward};
+OperationInfo latents_row() {
+    static constexpr std::string_view settings[] = {"latents"};
+    constexpr std::string_view kSource = "Jaegle et al. 2021, arXiv:2103.03206 and arXiv:2107.14795; Lee et al. 2019, arXiv:1810.00825";
+    static const std::vector<OperationStage> stages = stages_of(kSource, std::span(kUpToMask).first(5), {
+        {"scores_in", "S_in", "L Kᵀ", "Scores of latents and tokens",
+         R"(S^\mathrm{in} = L\,K^\top \cdot \frac{\mathrm{scale}}{\mathrm{temperature}})",
+         Axis::latent, Axis::key, HeadAxis::query, Exists::always, ColorScale::diverging, Role::score,
+         {OperationOperand{"latents", Lights::same_row}, OperationOperand{"k", Lights::row_of_column}},
+         "Each latent, a learned query, meets each token's key.", {}},
+        {"weights_in", "A_in", "in", "Weights of each latent",
+         R"(A^\mathrm{in} = \mathrm{softmax}(S^\mathrm{in}))",
+         Axis::latent, Axis::key, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"scores_in", Lights::same_row}},
+         "The weights of each latent over the tokens: a row sums to 1.", {}},
+        {"latent_values", "Z", "Z", "Values of the latents",
+         R"(Z = A^\mathrm{in}\,V)",
+         Axis::latent, Axis::d_v, HeadAxis::query, Exists::always, ColorScale::diverging, Role::value,
+         {OperationOperand{"weights_in", Lights::same_row}, OperationOperand{"v", Lights::column}},
+         "The contexts of the latents: M rows summarize the whole sequence.", {}},
+        {"latent_keys", "K_Z", "K_Z", "Keys of the latents",
+         R"(K_Z = Z\,W)",
+         Axis::latent, Axis::d_k, HeadAxis::query, Exists::always, ColorScale::diverging, Role::key,
+         {OperationOperand{"latent_values", Lights::same_row}, OperationOperand{"w_latent", Lights::column}},
+         "The keys of the latents: their values times a learned matrix.", {}},
+        {"scores_out", "S_out", "Q K_Zᵀ", "Scores of tokens and latents",
+         R"(S^\mathrm{out} = Q\,K_Z^\top \cdot \frac{\mathrm{scale}}{\mathrm{temperature}})",
+         Axis::query, Axis::latent, HeadAxis::query, Exists::always, ColorScale::diverging, Role::score,
+         {OperationOperand{"q", Lights::same_row}, OperationOperand{"latent_keys", Lights::row_of_column}},
+         "Each token's query meets each latent's key.", {}},
+        {"weights_out", "A_out", "out", "Weights of each token",
+         R"(A^\mathrm{out} = \mathrm{softmax}(S^\mathrm{out}))",
+         Axis::query, Axis::latent, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"scores_out", Lights::same_row}},
+         "The weights of each token over the latents: a row sums to 1.", {}},
+        {"implied", "Â", "implied", "Implied weights",
+         R"(\hat{A} = A^\mathrm{out}\,A^\mathrm{in})",
+         Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"weights_out", Lights::same_row}, OperationOperand{"weights_in", Lights::column}},
+         "The final factor of each value, from token to latent to token. The rank is at most M.", {}},
+        context_row(R"(\mathrm{context} = A^\mathrm{out}\,Z)", "Each token takes a weighted average of the latents' values."),
+    });
+    return {Operation::latents, "latents", "Learned latents, in and out",
+        R"(\mathrm{context} = A^\mathrm{out}\,(A^\mathrm{in}\,V)\text{, }A^\mathrm{in} = \mathrm{softmax}(L\,K^\top)\text{, }A^\mathrm{out} = \mathrm{softmax}(Q\,K_Z^\top))",
+        "A few learned queries read all tokens, and the tokens read them: the cost grows with M · n, not n².",
+        kSource, false, stages, kLatentsParams, cost, refuses, forward, backward, "latents", settings};
+}
+// clang-format on
 
 }  // namespace attn

@@ -360,8 +360,60 @@ OperationCost cost(const Dimensions& size, const AttentionSpec&, const Operation
     return made;
 }
 
+// clang-format off
 }  // namespace
 
-const OperationWork kLinearWork{cost, refuses, forward, backward};
+OperationInfo linear_row() {
+    constexpr std::string_view kSource = "Katharopoulos et al. 2020, arXiv:2006.16236";
+    static const std::vector<OperationStage> stages = stages_of(kSource, std::span(kUpToMask).first(5), {
+        {"phi_q", "φ(Q)", "φ(Q)", "Features of queries",
+         R"(\phi(Q) = \mathrm{elu}(Q) + 1)",
+         Axis::query, Axis::d_k, HeadAxis::query, Exists::always, ColorScale::diverging, Role::query,
+         {OperationOperand{"q", Lights::same_cell}},
+         "Each entry above 0 grows by 1, each below becomes its exponential: no feature is negative.", {}},
+        {"phi_k", "φ(K)", "φ(K)", "Features of keys",
+         R"(\phi(K) = \mathrm{elu}(K) + 1)",
+         Axis::key, Axis::d_k, HeadAxis::key_value, Exists::always, ColorScale::diverging, Role::key,
+         {OperationOperand{"k", Lights::same_cell}},
+         "The same for the keys, so every pair has a positive match.", {}},
+        {"states", "S_j", "S_j", "State after each key",
+         R"(S_j = S_{j-1} + \phi(k_j)\,v_j^\top)",
+         Axis::key, Axis::key_value, HeadAxis::key_value, Exists::with_causal, ColorScale::diverging, Role::value,
+         {OperationOperand{"phi_k", Lights::same_row}, OperationOperand{"v", Lights::same_row}},
+         "The memory of all earlier keys: one matrix that each key adds to.", {}},
+        {"normalisers", "z_j", "z_j", "Normaliser after each key",
+         R"(z_j = z_{j-1} + \phi(k_j))",
+         Axis::key, Axis::d_k, HeadAxis::key_value, Exists::with_causal, ColorScale::diverging, Role::weight,
+         {OperationOperand{"phi_k", Lights::same_row}},
+         "The sum of the keys' features so far, for the denominator.", {}},
+        {"state", "S", "S", "State",
+         R"(S = \sum_j \phi(k_j)\,v_j^\top)",
+         Axis::d_k, Axis::d_v, HeadAxis::key_value, Exists::always, ColorScale::diverging, Role::value,
+         {OperationOperand{"phi_k", Lights::column}, OperationOperand{"v", Lights::column}},
+         "All keys and values in one matrix of d_k by d_v numbers, for any number of tokens.", {}},
+        {"normaliser", "z", "z", "Normaliser",
+         R"(z = \sum_j \phi(k_j))",
+         Axis::one, Axis::d_k, HeadAxis::key_value, Exists::always, ColorScale::diverging, Role::weight,
+         {OperationOperand{"phi_k", Lights::column}},
+         "The sum of the keys' features.", {}},
+        {"denominator", "φ(q)·z", "φ(q)·z", "Denominator of each query",
+         R"(\phi(q_i) \cdot z)",
+         Axis::query, Axis::one, HeadAxis::query, Exists::always, ColorScale::diverging, Role::weight,
+         {OperationOperand{"phi_q", Lights::same_row}, OperationOperand{"normaliser", Lights::same_row}},
+         "The sum of the matches of a query.", {}},
+        {"implied", "Â", "implied", "Implied weights",
+         R"(\hat{A}_{i,j} = \frac{\phi(q_i) \cdot \phi(k_j)}{\phi(q_i) \cdot z})",
+         Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"phi_q", Lights::same_row}, OperationOperand{"phi_k", Lights::row_of_column}, OperationOperand{"denominator", Lights::same_row}},
+         "The final factor of each value. No linear kernel computes it; rows sum to 1 as with softmax.", {}},
+        context_row(R"(\mathrm{context}_i = \frac{S^\top\,\phi(q_i)}{\phi(q_i) \cdot z})",
+                    "Each query reads the state with its features, divided by its denominator."),
+    });
+    return {Operation::linear, "linear", "Linear attention (elu + 1)",
+        R"(\mathrm{context}_i = \frac{\phi(q_i)^\top \sum_j \phi(k_j)\,v_j^\top}{\phi(q_i)^\top \sum_j \phi(k_j)})",
+        "φ(q)·φ(k) instead of exp(q·k): the sum over keys is one small matrix, the same for every query. There is no scale.",
+        kSource, false, stages, {}, cost, refuses, forward, backward, "linear attention"};
+}
+// clang-format on
 
 }  // namespace attn

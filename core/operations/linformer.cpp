@@ -123,8 +123,50 @@ OperationCost cost(const Dimensions& size, const AttentionSpec&, const Operation
     return made;
 }
 
+// clang-format off
+constexpr OperationParam kLinformerParams[] = {
+    {"e", "E", "E", Role::key, Axis::latent, Axis::key, "How much of each key is in each row; initially normal with variance 1 / M.", per_rows},
+    {"f", "F", "F", Role::value, Axis::latent, Axis::key, "How much of each value is in each row; initially normal with variance 1 / M.", per_rows},
+};
+
 }  // namespace
 
-const OperationWork kLinformerWork{cost, refuses, forward, backward};
+OperationInfo linformer_row() {
+    static constexpr std::string_view settings[] = {"rank"};
+    constexpr std::string_view kSource = "Wang et al. 2020, arXiv:2006.04768";
+    static const std::vector<OperationStage> stages = stages_of(kSource, std::span(kUpToMask).first(5), {
+        {"k_low", "E K", "E K", "Keys, projected to M rows",
+         R"(K^\mathrm{low} = E\,K)",
+         Axis::latent, Axis::d_k, HeadAxis::query, Exists::always, ColorScale::diverging, Role::key,
+         {OperationOperand{"e", Lights::same_row}, OperationOperand{"k", Lights::column}},
+         "Each of M rows is a weighted sum of all keys; the learned weights depend only on positions.", {}},
+        {"v_low", "F V", "F V", "Values, projected to M rows",
+         R"(V^\mathrm{low} = F\,V)",
+         Axis::latent, Axis::d_v, HeadAxis::query, Exists::always, ColorScale::diverging, Role::value,
+         {OperationOperand{"f", Lights::same_row}, OperationOperand{"v", Lights::column}},
+         "The same for the values, with their own weights.", {}},
+        {"scores_low", "S_low", "Q (E K)ᵀ", "Scores of queries and rows",
+         R"(S^\mathrm{low} = Q\,(E\,K)^\top \cdot \frac{\mathrm{scale}}{\mathrm{temperature}})",
+         Axis::query, Axis::latent, HeadAxis::query, Exists::always, ColorScale::diverging, Role::score,
+         {OperationOperand{"q", Lights::same_row}, OperationOperand{"k_low", Lights::row_of_column}},
+         "Each query meets M rows instead of n keys.", {}},
+        {"weights_low", "A_low", "low", "Weights of the rows",
+         R"(A^\mathrm{low} = \mathrm{softmax}(S^\mathrm{low}))",
+         Axis::query, Axis::latent, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"scores_low", Lights::same_row}},
+         "The weights of each query over the rows: they sum to 1.", {}},
+        {"implied", "Â", "implied", "Implied weights",
+         R"(\hat{A} = A^\mathrm{low}\,F)",
+         Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::diverging, Role::weight,
+         {OperationOperand{"weights_low", Lights::same_row}, OperationOperand{"f", Lights::column}},
+         "The final factor of each value. The rank is at most M; entries may be negative, and a row need not sum to 1.", {}},
+        context_row(R"(\mathrm{context} = A^\mathrm{low}\,(F\,V))", "Each query takes a weighted average of the projected values."),
+    });
+    return {Operation::linformer, "linformer", "Low-rank attention (Linformer)",
+        R"(\mathrm{context} = \mathrm{softmax}(Q\,(E\,K)^\top)\,(F\,V))",
+        "A few weighted sums replace the keys and the values: the cost grows with M · n, not n².",
+        kSource, false, stages, kLinformerParams, cost, refuses, forward, backward, "low rank (Linformer)", settings};
+}
+// clang-format on
 
 }  // namespace attn

@@ -295,8 +295,60 @@ OperationCost cost(const Dimensions& size, const AttentionSpec& spec, const Oper
     return made;
 }
 
+// clang-format off
+/// A number of each query: how much of a branch it takes.
+constexpr OperationParam gate_param(std::string_view key, std::string_view symbol, std::string_view text) {
+    return {key, key, symbol, Role::weight, Axis::query, Axis::one, text, [](double, const ParamEntry&) { return 1.0 / 3.0; }};
+}
+constexpr OperationParam kNsaParams[] = {
+    gate_param("g_cmp", "g_c", "How much each query takes of the compressed branch; initially 1/3."),
+    gate_param("g_slc", "g_s", "How much each query takes of the selected branch; initially 1/3."),
+    gate_param("g_win", "g_w", "How much each query takes of the window branch; initially 1/3."),
+};
+
 }  // namespace
 
-const OperationWork kNsaWork{cost, refuses, forward, backward};
+OperationInfo nsa_row() {
+    static constexpr std::string_view settings[] = {"chunk", "selected", "recent"};
+    constexpr std::string_view kSource = "Yuan et al. 2025, arXiv:2502.11089";
+    static const std::vector<OperationStage> stages = stages_of(kSource, kUpToMask, {
+        {"scores_cmp", "S_c", "S_c", "Scores of compressed keys",
+         R"(S^c_{i,n} = \frac{1}{l} \cdot \sum_{j \in n} S_{i,j} \text{ where the mask allows the whole block } n)",
+         Axis::query, Axis::chunk, HeadAxis::query, Exists::always, ColorScale::diverging, Role::score,
+         {OperationOperand{"scaled", Lights::same_row}},
+         "One key for each block of l keys, their mean; its score is the mean of theirs.", {}},
+        {"weights_cmp", "P_c", "P_c", "Weights of compressed keys",
+         R"(P^c = \mathrm{softmax}(S^c))",
+         Axis::query, Axis::chunk, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"scores_cmp", Lights::same_row}},
+         "Softmax over the blocks; 0 where a query has no whole block yet.", {}},
+        {"block_weights", "I", "I", "Block weights of the group",
+         R"(I_{i,n} = \sum_h P^c_{h,i,n})",
+         Axis::query, Axis::chunk, HeadAxis::key_value, Exists::always, ColorScale::diverging, Role::weight,
+         {OperationOperand{"weights_cmp", Lights::same_cell}},
+         "Summed over the query heads of one key head: they select the same blocks.", {}, false},
+        {"weights_slc", "P_s", "P_s", "Weights of selected keys",
+         R"(P^s_{i,j} = \mathrm{softmax}_j(S_{i,j}) \text{ over the own block and the blocks with the largest } I_{i,n})",
+         Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"masked", Lights::same_row}, OperationOperand{"block_weights", Lights::same_row}},
+         "Each query reads its own block and those with the largest block weight, key by key.", {}},
+        {"weights_win", "P_w", "P_w", "Weights of the window",
+         R"(P^w_{i,j} = \mathrm{softmax}_j(S_{i,j}) \text{ over } |p_i - j| < \mathrm{recent})",
+         Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"masked", Lights::same_row}},
+         "Each query reads the keys next to it.", {}},
+        {"implied", "Â", "implied", "Implied weights",
+         R"(\hat{A}_{i,j} = \frac{g^c_i}{l} \cdot P^c_{i,n} + g^s_i \cdot P^s_{i,j} + g^w_i \cdot P^w_{i,j})",
+         Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::diverging, Role::weight,
+         {OperationOperand{"weights_cmp", Lights::same_row}, OperationOperand{"weights_slc", Lights::same_cell}, OperationOperand{"weights_win", Lights::same_cell}},
+         "The factor of each value over the three branches; n is the block of key j. A row sums to g_c + g_s + g_w where every branch has a key.", {}},
+        context_row(R"(\mathrm{context} = \hat{A}\,V)", "The three branches, each times the query's gate."),
+    });
+    return {Operation::nsa, "nsa", "Native sparse attention (NSA)",
+        R"(\mathrm{context}_i = g^c_i\,\mathrm{Attn}(q_i, K^c, V^c) + g^s_i\,\mathrm{Attn}(q_i, K_{\mathrm{selected}}, V) + g^w_i\,\mathrm{Attn}(q_i, K_{\mathrm{window}}, V))",
+        "Three softmaxes: over the mean key of each block, over the keys of the blocks with the largest weights there, and over the nearest keys.",
+        kSource, false, stages, kNsaParams, cost, refuses, forward, backward, "native sparse (NSA)", settings};
+}
+// clang-format on
 
 }  // namespace attn

@@ -156,6 +156,12 @@ TensorOf<Scalar>& OperationTraceOf<Scalar>::operator[](std::string_view key) {
 template struct OperationTraceOf<float>;
 template struct OperationTraceOf<double>;
 
+std::span<const OperationInfo, kOperationCount> operation_table() {
+#define ATTN_ROW(name) name##_row(),
+    static const std::array<OperationInfo, kOperationCount> table{ATTN_OPERATIONS(ATTN_ROW)};
+#undef ATTN_ROW
+    return table;
+}
 const OperationInfo& info(Operation operation) {
     ATTN_CHECK(operation != Operation::softmax, "softmax has no row");
     return operation_table()[static_cast<std::size_t>(operation) - 1];

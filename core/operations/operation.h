@@ -24,24 +24,19 @@ namespace attn {
 // and one file beside this one.
 // T tokens, H heads; i query row, j key row, c column of V, M latents (of linformer rows), N states, C keys a chunk; d_ = gradient of.
 
+// THE list: X(name), whose <name>_row() is in the file of the operation.
+// clang-format off
+#define ATTN_OPERATIONS(X) \
+    X(chunked) X(linear) X(latents) X(state_space) X(linformer) X(retention) X(gated_linear) X(gated_delta) X(kda) X(gated) \
+    X(differential) X(nsa) X(selective)
+// clang-format on
+#define ATTN_ENUMERATOR(name) name,
+#define ATTN_ONE_MORE(name) +1
 /// softmax: attention itself, the row of scores through softmax as attend() does; it has no row in the table.
-enum class Operation : std::uint8_t {
-    softmax,
-    chunked,
-    linear,
-    latents,
-    state_space,
-    linformer,
-    retention,
-    gated_linear,
-    gated_delta,
-    kda,
-    gated,
-    differential,
-    nsa,
-    selective
-};
-inline constexpr std::size_t kOperationCount = 13;  // rows of operation_table()
+enum class Operation : std::uint8_t { softmax, ATTN_OPERATIONS(ATTN_ENUMERATOR) };
+inline constexpr std::size_t kOperationCount = 0 ATTN_OPERATIONS(ATTN_ONE_MORE);
+#undef ATTN_ENUMERATOR
+#undef ATTN_ONE_MORE
 
 /// How Δ and A make Ā and B̄: both Ā = exp(ΔA); zoh: B̄ = (exp(ΔA) − 1)/A · B; euler: B̄ = ΔB (what Mamba runs).
 enum class Discretise : std::uint8_t { zoh, euler };
@@ -167,6 +162,8 @@ struct OperationInfo {
                                        const RunControl&);
     Result<OperationTraceD> (*backward)(const CallD&, const OperationSpec&, const OperationParamsD&,
                                         const UpstreamD&, const RunControl&);
+    std::string_view name;                            // "gated linear (GLA)": in a sentence
+    std::span<const std::string_view> settings = {};  // fields of OperationSpec that it reads
 };
 
 /// In the order of the enum, from `chunked` on.

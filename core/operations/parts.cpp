@@ -45,10 +45,45 @@ OperationTraceD zeros(const CallD& call, const OperationSpec& spec, StageKeys ke
     return trace;
 }
 
+std::string_view key_of(const OperandId& id) {
+    return std::visit([](auto which) { return info(which).key; }, id);
+}
+
 /// A custom mask that forbids a key to every head and query, or to none.
 bool is_of_keys(const Mask& mask) { return mask.shape().h == 1 && mask.shape().t == 1; }
 
 }  // namespace
+
+OperationStage shared_row(Stage stage) {
+    const StageInfo& row = info(stage);
+    OperationStage made{row.key,  row.symbol,  row.step,  row.title,  row.tex,
+                        row.rows, row.columns, row.heads, row.exists, row.colors,
+                        row.role, {},          row.text,  row.source};
+    for (std::size_t n = 0; n < row.operands.size(); ++n)
+        if (row.operands[n])
+            made.operands[n] = {key_of(row.operands[n]->id), row.operands[n]->lights};
+    return made;
+}
+
+std::vector<OperationStage> stages_of(std::string_view source, std::span<const Stage> shared,
+                                      std::initializer_list<OperationStage> own) {
+    std::vector<OperationStage> rows;
+    for (const Stage stage : shared) rows.push_back(shared_row(stage));
+    rows.insert(rows.end(), own.begin(), own.end());
+    for (OperationStage& row : rows)
+        if (row.source.empty()) row.source = source;
+    rows.push_back(shared_row(Stage::output));
+    return rows;
+}
+
+OperationStage context_row(std::string_view tex, std::string_view text) {
+    OperationStage row = shared_row(Stage::context);
+    row.tex = tex;
+    row.text = text;
+    row.source = {};
+    row.operands[0] = {"implied", Lights::same_row};
+    return row;
+}
 
 ForwardPass::ForwardPass(const CallD& of, const OperationSpec& spec, StageKeys keys)
     : call(of),

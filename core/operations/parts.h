@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -10,25 +11,35 @@
 
 namespace attn {
 
-// What the files of the operations share, each of which has a row.
+// What the files of the operations share, each of which has its row.
 
-/// What each operation's file gives to its row; tables.cpp has the rest.
-struct OperationWork {
-    decltype(OperationInfo::cost) cost;
-    decltype(OperationInfo::refuses) refuses;
-    decltype(OperationInfo::forward) forward;
-    decltype(OperationInfo::backward) backward;
-};
-extern const OperationWork kChunkedWork;
-extern const OperationWork kLinearWork;
-extern const OperationWork kLatentsWork;
-extern const OperationWork kStateSpaceWork;
-extern const OperationWork kLinformerWork;
-extern const OperationWork kGatedWork;
-extern const OperationWork kDifferentialWork;
-extern const OperationWork kNsaWork;
-extern const OperationWork kSelectiveWork;
-extern const OperationWork kRecurrentWork;  // retention, gated-linear, gated-delta and kda
+// ---- rows
+
+#define ATTN_DECLARE_ROW(name) OperationInfo name##_row();
+ATTN_OPERATIONS(ATTN_DECLARE_ROW)
+#undef ATTN_DECLARE_ROW
+
+inline constexpr Stage kUpToMask[] = {Stage::x,     Stage::x_kv,   Stage::q,      Stage::k,
+                                      Stage::v,     Stage::q_norm, Stage::k_norm, Stage::q_rot,
+                                      Stage::k_rot, Stage::scores, Stage::scaled, Stage::biased,
+                                      Stage::masked};
+inline constexpr Stage kUpToDropped[] = {
+    Stage::x,      Stage::x_kv,   Stage::q,      Stage::k,       Stage::v,
+    Stage::q_norm, Stage::k_norm, Stage::q_rot,  Stage::k_rot,   Stage::scores,
+    Stage::scaled, Stage::biased, Stage::masked, Stage::weights, Stage::dropped};
+inline constexpr Stage kValues[] = {Stage::x, Stage::v};
+
+/// Softmax attention's own row, of those that the operation has too.
+OperationStage shared_row(Stage stage);
+/// Softmax attention's own rows, the operation's, and the output; a row that names no source has the operation's.
+std::vector<OperationStage> stages_of(std::string_view source, std::span<const Stage> shared,
+                                      std::initializer_list<OperationStage> own);
+/// context = implied V; `tex` is how the operation gets there.
+OperationStage context_row(std::string_view tex, std::string_view text);
+/// A fresh parameter's entries: normal with variance 1 / rows.
+inline double per_rows(double noise, const ParamEntry& at) {
+    return noise / std::sqrt(static_cast<double>(at.rows));
+}
 
 // ---- passes
 

@@ -324,8 +324,122 @@ OperationCost cost(const Dimensions& size, const AttentionSpec&, const Operation
     return made;
 }
 
+// clang-format off
+/// −softplus(z) / 2: α is about 0.5 to 0.9, so that a few tokens are remembered. Trained models are nearer to 1.
+double fresh_log_decay(double noise, const ParamEntry&) { return -0.5 * std::log1p(std::exp(noise)); }
+
+constexpr OperationParam decay_param(Axis columns) {
+    return {"log_decay", "log_decay", "λ", Role::weight, Axis::query, columns,
+            "The logarithm of α, the share of the state that stays at each token; initially −softplus(z) / 2, z standard normal.", fresh_log_decay};
+}
+constexpr OperationParam kBetaParam{"beta", "beta", "β", Role::weight, Axis::query, Axis::one,
+    "How much of a key's value each token replaces; initially the sigmoid of a standard normal number.",
+    [](double noise, const ParamEntry&) { return 1.0 / (1.0 + std::exp(-noise)); }};
+constexpr OperationParam kRetentionParams[] = {
+    {"log_decay", "log_decay", "λ", Role::weight, Axis::one, Axis::one, "The logarithm of γ, the share of the state that stays at every token; initially γ = 1 − 2^(−5−h) of head h.",
+     [](double, const ParamEntry& at) { return std::log1p(-std::exp2(-5.0 - static_cast<double>(at.head))); }},
+};
+constexpr OperationParam kGatedLinearParams[] = {decay_param(Axis::d_k)};
+constexpr OperationParam kGatedDeltaParams[] = {decay_param(Axis::one), kBetaParam};
+constexpr OperationParam kKdaParams[] = {decay_param(Axis::d_k), kBetaParam};
+
+OperationStage decay_row(Axis columns, std::string_view text) {
+    return {"decay", "α", "α", "Decay of the state",
+            R"(\alpha_i = \exp(\lambda_i))",
+            Axis::query, columns, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+            {OperationOperand{"log_decay", Lights::same_cell}}, text, {}};
+}
+OperationStage implied_row(std::string_view tex, std::string_view key, std::string_view query) {
+    return {"implied", "Â", "implied", "Implied weights", tex,
+            Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::diverging, Role::weight,
+            {OperationOperand{query, Lights::same_row}, OperationOperand{key, Lights::row_of_column}, OperationOperand{"decay", Lights::whole}},
+            "The final factor of each value. Signed; rows need not sum to 1.", {}};
+}
+constexpr std::string_view kReadout = R"(\mathrm{context}_i = S_i^\top\,q_i \cdot \frac{\mathrm{scale}}{\mathrm{temperature}})";
+constexpr std::string_view kReadoutText = "Each query reads the state after its own token.";
+
+/// Keys add their values.
+std::vector<OperationStage> adding_stages(std::string_view source, Axis decay, std::string_view decay_text) {
+    return stages_of(source, std::span(kUpToMask).first(5), {
+        decay_row(decay, decay_text),
+        {"states", "S", "S", "State after each token",
+         R"(S_i = \alpha_i\,S_{i-1} + k_i\,v_i^\top)",
+         Axis::query, Axis::key_value, HeadAxis::query, Exists::always, ColorScale::diverging, Role::value,
+         {OperationOperand{"decay", Lights::same_row}, OperationOperand{"k", Lights::same_row}, OperationOperand{"v", Lights::same_row}},
+         "The whole memory: one matrix of d_k by d_v numbers, for any length. The old part decays, and each key adds its value.", {}},
+        implied_row(R"(\hat{A}_{i,j} = \frac{\mathrm{scale}}{\mathrm{temperature}} \cdot \sum_a Q_{i,a}\,(\prod_{t=j+1}^{i} \alpha_{t,a})\,K_{j,a})", "k", "q"),
+        context_row(kReadout, kReadoutText),
+    });
+}
+
+/// Keys replace their values: the delta rule.
+std::vector<OperationStage> replacing_stages(std::string_view source, Axis decay, std::string_view decay_text) {
+    return stages_of(source, std::span(kUpToMask).first(5), {
+        {"q_unit", "q/‖q‖", "q/‖q‖", "Queries of length 1",
+         R"(\frac{q_i}{\sqrt{\sum_a q_{i,a}^2 + 10^{-6}}})",
+         Axis::query, Axis::d_k, HeadAxis::query, Exists::always, ColorScale::diverging, Role::query,
+         {OperationOperand{"q", Lights::same_row}},
+         "Only the direction of a query counts. The formulas below call it q.", {}},
+        {"k_unit", "k/‖k‖", "k/‖k‖", "Keys of length 1",
+         R"(\frac{k_i}{\sqrt{\sum_a k_{i,a}^2 + 10^{-6}}})",
+         Axis::key, Axis::d_k, HeadAxis::key_value, Exists::always, ColorScale::diverging, Role::key,
+         {OperationOperand{"k", Lights::same_row}},
+         "The formulas below call it k. With keys of length 1, β = 1 replaces the value of a key completely.", {}},
+        decay_row(decay, decay_text),
+        {"read", "r", "r", "Value that the state has for the key",
+         R"(r_i = (\alpha_i\,S_{i-1})^\top\,k_i)",
+         Axis::query, Axis::d_v, HeadAxis::query, Exists::always, ColorScale::diverging, Role::value,
+         {OperationOperand{"decay", Lights::same_row}, OperationOperand{"k_unit", Lights::same_row}},
+         "The value that a query equal to this key would get before the token is written.", {}},
+        {"written", "u", "u", "Change of the key's value",
+         R"(u_i = \beta_i\,(v_i - r_i))",
+         Axis::query, Axis::d_v, HeadAxis::query, Exists::always, ColorScale::diverging, Role::value,
+         {OperationOperand{"beta", Lights::same_row}, OperationOperand{"v", Lights::same_cell}, OperationOperand{"read", Lights::same_cell}},
+         "The error of the memory, times β: 0 where the state has the value already.", {}},
+        {"states", "S", "S", "State after each token",
+         R"(S_i = \alpha_i\,S_{i-1} + k_i\,u_i^\top)",
+         Axis::query, Axis::key_value, HeadAxis::query, Exists::always, ColorScale::diverging, Role::value,
+         {OperationOperand{"decay", Lights::same_row}, OperationOperand{"k_unit", Lights::same_row}, OperationOperand{"written", Lights::same_row}},
+         "The whole memory: one matrix of d_k by d_v numbers, for any length. The old part decays, and each key's value is replaced.", {}},
+        implied_row(R"(\hat{A}_{i,j} = \frac{\mathrm{scale}}{\mathrm{temperature}} \cdot q_i^\top\,(\prod_{t=j+1}^{i} (I - \beta_t\,k_t\,k_t^\top)\,\alpha_t)\,k_j\,\beta_j)", "k_unit", "q_unit"),
+        context_row(R"(\mathrm{context}_i = S_i^\top\,q_i \cdot \frac{\mathrm{scale}}{\mathrm{temperature}})", kReadoutText),
+    });
+}
+
 }  // namespace
 
-const OperationWork kRecurrentWork{cost, refuses, forward, backward};
+OperationInfo retention_row() {
+    constexpr std::string_view kSource = "Sun et al. 2023, arXiv:2307.08621 (RetNet), without xPos and group normalisation";
+    static const std::vector<OperationStage> stages = adding_stages(kSource, Axis::one, "One number for each head, the same at every token.");
+    return {Operation::retention, "retention", "Retention",
+        R"(S_i = \gamma\,S_{i-1} + k_i\,v_i^\top\text{, }\mathrm{context}_i = S_i^\top\,q_i)",
+        "Linear attention without softmax whose memory fades: a key t tokens back counts γ^t. It reads only earlier tokens.",
+        kSource, false, stages, kRetentionParams, cost, refuses, forward, backward, "retention"};
+}
+OperationInfo gated_linear_row() {
+    constexpr std::string_view kSource = "Yang et al. 2023, arXiv:2312.06635 (GLA)";
+    static const std::vector<OperationStage> stages = adding_stages(kSource, Axis::d_k, "A factor for each token and each row of the state: the share that stays.");
+    return {Operation::gated_linear, "gated-linear", "Gated linear attention (GLA)",
+        R"(S_i = \alpha_i\,S_{i-1} + k_i\,v_i^\top\text{, }\mathrm{context}_i = S_i^\top\,q_i)",
+        "Each token fades the rows of one memory by its own factors, then adds its value. It reads only earlier tokens.",
+        kSource, false, stages, kGatedLinearParams, cost, refuses, forward, backward, "gated linear (GLA)"};
+}
+OperationInfo gated_delta_row() {
+    constexpr std::string_view kSource = "Yang et al. 2024, arXiv:2412.06464 (Gated DeltaNet; Qwen3-Next)";
+    static const std::vector<OperationStage> stages = replacing_stages(kSource, Axis::one, "One factor for each token: the share of the whole state that stays.");
+    return {Operation::gated_delta, "gated-delta", "Gated delta rule",
+        R"(S_i = \alpha_i\,S_{i-1} + \beta_i\,k_i\,(v_i - (\alpha_i\,S_{i-1})^\top\,k_i)^\top\text{, }\mathrm{context}_i = S_i^\top\,q_i)",
+        "A memory in which each key replaces its old value instead of adding to it, and that fades by a factor of each token. It reads only earlier tokens.",
+        kSource, false, stages, kGatedDeltaParams, cost, refuses, forward, backward, "gated delta rule"};
+}
+OperationInfo kda_row() {
+    constexpr std::string_view kSource = "Kimi Team 2025, arXiv:2510.26692 (Kimi Linear)";
+    static const std::vector<OperationStage> stages = replacing_stages(kSource, Axis::d_k, "A factor for each token and each row of the state: the share that stays.");
+    return {Operation::kda, "kda", "Kimi delta attention",
+        R"(S_i = \alpha_i\,S_{i-1} + \beta_i\,k_i\,(v_i - (\alpha_i\,S_{i-1})^\top\,k_i)^\top\text{, }\mathrm{context}_i = S_i^\top\,q_i)",
+        "The gated delta rule in which every row of the state has its own factor. It reads only earlier tokens.",
+        kSource, false, stages, kKdaParams, cost, refuses, forward, backward, "Kimi delta attention"};
+}
+// clang-format on
 
 }  // namespace attn

@@ -155,8 +155,39 @@ OperationCost cost(const Dimensions& size, const AttentionSpec& spec, const Oper
     return made;
 }
 
+// clang-format off
 }  // namespace
 
-const OperationWork kSelectiveWork{cost, refuses, forward, backward};
+OperationInfo selective_row() {
+    constexpr std::string_view kSource = "Leviathan, Kalman & Matias 2024, arXiv:2410.02703";
+    static const std::vector<OperationStage> stages = stages_of(kSource, kUpToMask, {
+        {"selection", "R", "R", "What each token declares unneeded",
+         R"(R_{i,j} = \max(0, M_{0,i,j}) \text{, and } 0 \text{ for the first key and for } j = i)",
+         Axis::query, Axis::key, HeadAxis::none, Exists::always, ColorScale::diverging, Role::weight,
+         {OperationOperand{"masked", Lights::same_cell}},
+         "Positive logits of head 0: how strongly token i declares token j unneeded for later queries.", {}},
+        {"forgotten", "F", "F", "What was declared before",
+         R"(F_{i,j} = \sum_{l < i} R_{l,j})",
+         Axis::query, Axis::key, HeadAxis::none, Exists::always, ColorScale::diverging, Role::weight,
+         {OperationOperand{"selection", Lights::column}},
+         "The declarations of all earlier tokens add up, for every head.", {}},
+        {"selective", "M − F", "M − F", "Scores after forgetting",
+         R"(M_{i,j} - F_{i,j})",
+         Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::diverging, Role::score,
+         {OperationOperand{"masked", Lights::same_cell}, OperationOperand{"forgotten", Lights::same_cell}},
+         "Each key's score is lowered by the amount that earlier tokens declared.", {}},
+        {"implied", "A", "softmax", "Attention weights",
+         R"(A = \mathrm{softmax}(M - F))",
+         Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"selective", Lights::same_row}},
+         "Softmax turns each row into weights that sum to 1.", {}},
+        context_row(R"(\mathrm{context} = A\,V)", "The values, each times its weight."),
+    });
+    return {Operation::selective, "selective", "Selective attention",
+        R"(\mathrm{context}_i = \sum_j \mathrm{softmax}_j(M_{i,j} - \sum_{l < i} R_{l,j})\,v_j)",
+        "Softmax attention in which a token can declare earlier tokens unneeded, for every later query and every head.",
+        kSource, false, stages, {}, cost, refuses, forward, backward, "selective"};
+}
+// clang-format on
 
 }  // namespace attn

@@ -269,9 +269,76 @@ OperationCost cost(const Dimensions& size, const AttentionSpec&, const Operation
     return made;
 }
 
+// clang-format off
+/// b with softplus(b) log-uniform in [0.1, 1]: a token is remembered over 1 to 10 others. Mamba begins at [0.001, 0.1],
+/// for thousands of tokens.
+double fresh_delta(double noise, const ParamEntry&) {
+    const double uniform = 0.5 * std::erfc(-noise / std::sqrt(2.0));
+    return std::log(std::expm1(std::exp(std::log(0.1) * (1.0 - uniform))));
+}
+
+constexpr OperationParam kStateSpaceParams[] = {
+    {"a_log", "A_log", "A_log", Role::weight, Axis::d_v, Axis::state, "A = −exp(A_log), how fast states decay; initially A = −(n + 1).",
+     [](double, const ParamEntry& at) { return std::log(static_cast<double>(at.column + 1)); }},
+    {"w_b", "W_B", "W_B", Role::key, Axis::d_v, Axis::state, "From a value to B; initially normal with variance 1 / d_v.", per_rows},
+    {"w_c", "W_C", "W_C", Role::query, Axis::d_v, Axis::state, "From a value to C; initially normal with variance 1 / d_v.", per_rows},
+    {"w_delta", "W_delta", "W_Δ", Role::weight, Axis::d_v, Axis::d_v, "From a value to Δ; initially normal with variance 1 / d_v.", per_rows},
+    {"b_delta", "b_delta", "b_Δ", Role::weight, Axis::one, Axis::d_v, "The bias of Δ; initially its softplus is log-uniform in [0.1, 1].",
+     fresh_delta},
+    {"d_skip", "D_skip", "D", Role::value, Axis::one, Axis::d_v, "How much of a token's own value is added; initially 1.",
+     [](double, const ParamEntry&) { return 1.0; }},
+};
+
 }  // namespace
 
-const OperationWork kStateSpaceWork{cost, refuses, forward, backward};
+OperationInfo state_space_row() {
+    static constexpr std::string_view settings[] = {"state", "discretise"};
+    constexpr std::string_view kSource = "Gu & Dao 2023, arXiv:2312.00752, §3; Gu et al. 2022, arXiv:2206.11893 (A)";
+    static const std::vector<OperationStage> stages = stages_of(kSource, kValues, {
+        {"delta", "Δ", "Δ", "Step sizes",
+         R"(\Delta = \mathrm{softplus}(V\,W_\Delta + b_\Delta))",
+         Axis::query, Axis::d_v, HeadAxis::query, Exists::always, ColorScale::diverging, Role::weight,
+         {OperationOperand{"v", Lights::same_row}, OperationOperand{"w_delta", Lights::column}, OperationOperand{"b_delta", Lights::column}},
+         "How much each token counts, for each column: a large step lets it in and forgets the rest, 0 skips it.", {}},
+        {"b", "B", "B", "Input of each token to the states",
+         R"(B = V\,W_B)",
+         Axis::query, Axis::state, HeadAxis::query, Exists::always, ColorScale::diverging, Role::key,
+         {OperationOperand{"v", Lights::same_row}, OperationOperand{"w_b", Lights::column}},
+         "Which states a token writes to; it acts as a key.", {}},
+        {"c", "C", "C", "Readout of each token from the states",
+         R"(C = V\,W_C)",
+         Axis::query, Axis::state, HeadAxis::query, Exists::always, ColorScale::diverging, Role::query,
+         {OperationOperand{"v", Lights::same_row}, OperationOperand{"w_c", Lights::column}},
+         "Which states a token reads; it acts as a query.", {}},
+        {"a_bar", "A′", "A′", "Decay of the state",
+         R"(A'_i = \exp(\Delta_i\,A)\text{, }A = -\exp(A_\mathrm{log}))",
+         Axis::query, Axis::value_state, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,
+         {OperationOperand{"delta", Lights::same_row}, OperationOperand{"a_log", Lights::same_cell}},
+         "The factor of each old state, between 0 and 1.", {}},
+        {"b_bar", "B′", "B′", "What a token adds to the state",
+         R"(B'_i = \frac{\exp(\Delta_i\,A) - 1}{A} \cdot B_i)",
+         Axis::query, Axis::value_state, HeadAxis::query, Exists::always, ColorScale::diverging, Role::key,
+         {OperationOperand{"delta", Lights::same_row}, OperationOperand{"a_log", Lights::same_cell}, OperationOperand{"b", Lights::same_row}},
+         "The factor of the token's value; with euler it is Δ B.", {}},
+        {"states", "h", "h", "States after each token",
+         R"(h_i = A'_i\,h_{i-1} + B'_i\,v_i)",
+         Axis::query, Axis::value_state, HeadAxis::query, Exists::always, ColorScale::diverging, Role::value,
+         {OperationOperand{"a_bar", Lights::same_row}, OperationOperand{"b_bar", Lights::same_row}, OperationOperand{"v", Lights::same_row}},
+         "The whole memory: N numbers for each column of V, for any length.", {}},
+        {"implied", "Â", "implied", "Implied weights, mean of the columns",
+         R"(\hat{A}_{i,j} = \frac{1}{d_v} \cdot \sum_c \sum_n C_{i,n}\,(\prod_{k=j+1}^{i} A'_k)\,B'_j)",
+         Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::diverging, Role::weight,
+         {OperationOperand{"c", Lights::same_row}, OperationOperand{"a_bar", Lights::same_row}, OperationOperand{"b_bar", Lights::row_of_column}},
+         "The factor of each value, averaged over the columns of V, which have separate matrices. Signed; rows need not sum to 1.", {}},
+        context_row(R"(\mathrm{context}_i = \sum_n C_{i,n}\,h_{i,n} + D\,v_i)",
+                    "Each token reads the states, and adds its own value times D."),
+    });
+    return {Operation::state_space, "state-space", "Selective state space",
+        R"(h_i = A'_i\,h_{i-1} + B'_i\,v_i\text{, }\mathrm{context}_i = C_i\,h_i + D\,v_i)",
+        "A recurrence over the values instead of attention. Each token chooses its step; there are no queries or keys, and it reads only earlier tokens.",
+        kSource, false, stages, kStateSpaceParams, cost, refuses, forward, backward, "state space", settings};
+}
+// clang-format on
 
 Result<Tensor> implied_of_column(const OperationTrace& forward, Index column) {
     const Tensor& mean = forward["implied"];

@@ -4,6 +4,8 @@
 
 #include "app/common/command.h"
 #include "app/files/axes.h"
+#include "core/operations/operation.h"
+#include "core/text.h"
 #include "tests/cli/command.h"
 
 using namespace attn;
@@ -137,10 +139,10 @@ TEST_CASE("chunked says that it is softmax attention, keep names the operation's
 }
 
 TEST_CASE("an operation's option that cannot be is refused by name") {
+    std::vector<std::string> keys;
+    for (const OperationInfo& row : operation_table()) keys.emplace_back(row.key);
     check_option_refused({"--operation", "mamba"},
-                         "--operation is 'mamba'; expected chunked, linear, latents, state-space, "
-                         "linformer, retention, gated-linear, gated-delta, kda, gated, "
-                         "differential, nsa or selective");
+                         "--operation is 'mamba'; expected " + choices(keys));
     check_option_refused({"--chunk", "2"}, "--chunk is 2 without operation chunked or nsa");
     check_option_refused({"--operation", "chunked", "--recent", "2"},
                          "--recent is 2 without operation nsa");

@@ -64,6 +64,10 @@ void add_causal(std::vector<OperationCase>& cases, Operation operation, Index tq
     masked.mask.custom = key_mask(2, tk);
 }
 
+bool supports(const OperationCase& one) {
+    return !unsupported(one.operation, form_of(validate(one.inputs, one.spec).value()));
+}
+
 }  // namespace
 
 OperationTraceD OperationCase::forward() const {
@@ -118,32 +122,22 @@ OperationCase projected_sample(Operation operation, bool cross, std::uint64_t se
 
 std::vector<OperationCase> operation_cases() {
     std::vector<OperationCase> cases;
-    for (const Operation operation :
-         {Operation::chunked, Operation::linear, Operation::latents, Operation::linformer,
-          Operation::gated, Operation::differential, Operation::nsa}) {
-        add_masked(cases, operation, 3, 5);
-        add(cases, projected_sample(operation, true), "cross");
-    }
-    for (const Operation operation :
-         {Operation::chunked, Operation::linear, Operation::gated, Operation::differential})
-        add_causal(cases, operation, 3, 5);
-    add_causal(cases, Operation::nsa, 5, 5);  // queries that may read several whole blocks
-    for (const Operation operation : {Operation::state_space, Operation::selective}) {
-        add_masked(cases, operation, 5, 5);
-        add_causal(cases, operation, 5, 5);
-    }
-    for (const Operation operation :
-         {Operation::retention, Operation::gated_linear, Operation::gated_delta, Operation::kda}) {
-        add_masked(cases, operation, 5, 5);
-        AttentionSpec& sharp = add(cases, sample(operation, 5, 5), "temperature, scale").spec;
-        sharp.temperature = 0.6;
-        sharp.scale = ScaleKind::none;
+    for (const OperationInfo& row : operation_table()) {
+        const Operation operation = row.operation;
+        const bool cross = supports(sample(operation, 3, 5));
+        add_masked(cases, operation, cross ? 3 : 5, 5);
+        if (cross) add(cases, projected_sample(operation, true), "cross");
+        OperationCase causal = sample(operation, 5, 5);
+        causal.spec.mask.causal = CausalAlign::top_left;
+        const bool few = cross && operation != Operation::nsa;  // nsa reads several whole blocks
+        if (supports(causal)) add_causal(cases, operation, few ? 3 : 5, 5);
+        OperationCase sharp = sample(operation, cross ? 3 : 5, 5);
+        sharp.spec.temperature = 0.6;
+        sharp.spec.scale = ScaleKind::none;
+        if (supports(sharp)) add(cases, std::move(sharp), "temperature, scale");
     }
     add(cases, sample(Operation::state_space, 5, 5), "euler").operation.discretise =
         Discretise::euler;
-    AttentionSpec& warm = add(cases, sample(Operation::latents, 3, 5), "temperature, scale").spec;
-    warm.temperature = 0.6;
-    warm.scale = ScaleKind::none;
     return cases;
 }
 

@@ -46,10 +46,7 @@ TEST_CASE("every row is whole: key, formula, words, stages, parameters") {
         CHECK(stages.contains("implied"));
         CHECK(row.stages.back().key == "output");
     }
-    CHECK(keys == std::set<std::string_view>{"chunked", "linear", "latents", "state-space",
-                                             "linformer", "retention", "gated-linear",
-                                             "gated-delta", "kda", "gated", "differential", "nsa",
-                                             "selective"});
+    CHECK(keys.size() == kOperationCount);
     CHECK(find_operation("state_space") == Operation::state_space);
     CHECK(!find_operation("softmax"));
 }

@@ -381,7 +381,19 @@ void add_nsa(const Pair& pair) {
              pair.out.value, "each branch times the query's gate");
 }
 
-/// The weight of an operation that has no scores of pairs: linear, latents, low rank, state space, recurrences.
+/// Of any operation: each stage that has a number for the pair, by the formula of its row.
+void add_stages(const Pair& pair) {
+    for (const OperationStage& row : info(pair.side.kind.operation).stages) {
+        const bool of_pairs = row.rows == Axis::query && row.columns == Axis::key;
+        if (!of_pairs || pair.side.made[row.key].empty()) continue;
+        const bool last = row.key == "implied";
+        const double value = pair.side.made_of(row.key)(pair.i, pair.j);
+        pair.add(last ? "a" : std::string(row.symbol), tex::plain_text(row.tex),
+                 last ? pair.out.value : value);
+    }
+}
+
+/// The weight of an operation that has no scores of pairs.
 void add_in_place(const Pair& pair) {
     if (!pair.side.may(pair.i, pair.j)) return pair.note("The mask forbids the pair.");
     if (pair.side.kind.operation == Operation::linear) return add_linear(pair);
@@ -391,7 +403,8 @@ void add_in_place(const Pair& pair) {
     if (pair.side.kind.operation == Operation::gated) return add_gated(pair);
     if (pair.side.kind.operation == Operation::differential) return add_differential(pair);
     if (pair.side.kind.operation == Operation::nsa) return add_nsa(pair);
-    add_recurrence(pair);
+    if (pair.side.kind.recurs()) return add_recurrence(pair);
+    add_stages(pair);
 }
 
 }  // namespace
