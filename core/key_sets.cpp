@@ -20,26 +20,6 @@ namespace {
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
-constexpr std::array<KeyRuleInfo, kKeyRuleCount> kKeyRules{{
-    {KeyRule::top_k, "top-k", "top-k", "the k keys with the largest logits", ""},
-    {KeyRule::sink_window, "sink-window", "sink + window",
-     "the first s keys and the last k - s up to the query, s = min(sinks, k - 1)",
-     "StreamingLLM: Xiao et al. 2023, arXiv:2309.17453"},
-    {KeyRule::heavy_hitters, "heavy-hitters", "heavy hitters",
-     "of the cached keys: the k/2 latest, and those with the largest weight summed over "
-     "the queries so far",
-     "H2O: Zhang et al. 2023, arXiv:2306.14048"},
-    {KeyRule::pooled_blocks, "pooled-blocks", "blocks by pooled keys",
-     "the query's own block and the k/block - 1 others with the largest q · mean of their keys",
-     "MoBA: Lu et al. 2025, arXiv:2502.13189"},
-    {KeyRule::nsa, "nsa", "blocks by compressed weights + window",
-     "the latest r = min(recent, k) keys, the query's own block and the (k - r)/block - 1 others "
-     "with the largest weight of their mean key",
-     "NSA: Yuan et al. 2025, arXiv:2502.11089"},
-    {KeyRule::indexer, "indexer", "indexer", "the k keys with the largest indexer score",
-     "DSA: DeepSeek-V3.2-Exp 2025"},
-}};
-
 std::size_t at(const HeadScores& head, Index i, Index j) {
     return static_cast<std::size_t>(i * head.logits.columns + j);
 }
@@ -80,7 +60,36 @@ KeySet largest_keys(const HeadScores& head, Index count, MatrixView<const double
     return set;
 }
 
-KeySet sink_window(const HeadScores& head, const KeyBudget& budget) {
+// ---- top-k
+
+constexpr KeyRuleInfo kTopK{KeyRule::top_k,
+                            "top-k",
+                            "top-k",
+                            "top-k keys",
+                            "the k keys with the largest logits",
+                            "",
+                            [](const HeadScores& head, const KeyBudget& budget) -> Result<KeySet> {
+                                return largest_keys(head, budget.keys, head.logits);
+                            }};
+
+constexpr KeyRuleInfo kIndexer{
+    KeyRule::indexer,
+    "indexer",
+    "indexer",
+    "indexer",
+    "the k keys with the largest indexer score",
+    "DSA: DeepSeek-V3.2-Exp 2025",
+    [](const HeadScores& head, const KeyBudget& budget) -> Result<KeySet> {
+        if (head.indexer.rows > 0) return largest_keys(head, budget.keys, head.indexer);
+        return bad_input("the rule indexer needs indexer scores, and there are none");
+    },
+    false,
+    true};
+
+// ---- sink + window
+
+/// Keys j < s and keys p_i − (k − s) < j ≤ p_i, s = min(sinks, k − 1).
+Result<KeySet> sink_window(const HeadScores& head, const KeyBudget& budget) {
     const Index sinks = std::min(budget.sinks, budget.keys - 1);
     KeySet set(head.allowed.size());
     for (Index i = 0; i < head.logits.rows; ++i)
@@ -91,6 +100,17 @@ KeySet sink_window(const HeadScores& head, const KeyBudget& budget) {
         }
     return set;
 }
+
+constexpr KeyRuleInfo kSinkWindow{
+    KeyRule::sink_window,
+    "sink-window",
+    "sink + window",
+    "first key + window",
+    "the first s keys and the last k - s up to the query, s = min(sinks, k - 1)",
+    "StreamingLLM: Xiao et al. 2023, arXiv:2309.17453",
+    sink_window};
+
+// ---- heavy hitters
 
 /// e_j = exp(logit − max) of some keys of row i, over their sum and the sink's; 0 of each where that is 0 / 0.
 std::vector<double> softmax_over(const HeadScores& head, Index i, std::span<const Index> keys) {
@@ -106,6 +126,9 @@ std::vector<double> softmax_over(const HeadScores& head, Index i, std::span<cons
     return weights;
 }
 
+/// C_i = S_{i−1} and the keys that no earlier query was allowed; F_j adds the weight of j in softmax over C_i; S_i are the
+/// ⌊k/2⌋ latest keys of C_i and the rest with the largest F. A key that is left out never returns. Zhang et al. 2023,
+/// arXiv:2306.14048 (H2O), Algorithm 1; half of the budget for the latest, as their code.
 KeySet heavy_hitters(const HeadScores& head, Index count) {
     const auto keys = static_cast<std::size_t>(head.logits.columns);
     KeySet set(head.allowed.size());
@@ -136,6 +159,30 @@ KeySet heavy_hitters(const HeadScores& head, Index count) {
     return set;
 }
 
+/// Whether no query may attend to a key after its position.
+bool looks_back(const HeadScores& head) {
+    for (Index i = 0; i < head.logits.rows; ++i)
+        for (Index j = std::max<Index>(i + head.offset + 1, 0); j < head.logits.columns; ++j)
+            if (head.allowed[at(head, i, j)] != 0) return false;
+    return true;
+}
+
+constexpr KeyRuleInfo kHeavyHitters{
+    KeyRule::heavy_hitters,
+    "heavy-hitters",
+    "heavy hitters",
+    "heavy hitters",
+    "of the cached keys: the k/2 latest, and those with the largest weight summed over "
+    "the queries so far",
+    "H2O: Zhang et al. 2023, arXiv:2306.14048",
+    [](const HeadScores& head, const KeyBudget& budget) -> Result<KeySet> {
+        if (looks_back(head)) return heavy_hitters(head, budget.keys);
+        return bad_input(
+            "heavy hitters need a causal mask: here a query may attend to keys after it");
+    }};
+
+// ---- blocks
+
 /// Mean of scaled over the allowed keys of each block; NaN where it has none.
 std::vector<double> block_means(const HeadScores& head, Index i, Index block) {
     const Index count = (head.scaled.columns + block - 1) / block;
@@ -150,7 +197,9 @@ std::vector<double> block_means(const HeadScores& head, Index i, Index block) {
     return sums;
 }
 
-KeySet pooled_blocks(const HeadScores& head, const KeyBudget& budget) {
+/// The block of p_i and the ⌊k / block⌋ − 1 other blocks with the largest q_i · (mean of the block's keys), which is the mean
+/// of scaled over the block. Lu et al. 2025, arXiv:2502.13189 (MoBA).
+Result<KeySet> pooled_blocks(const HeadScores& head, const KeyBudget& budget) {
     KeySet set(head.allowed.size());
     for (Index i = 0; i < head.scaled.rows; ++i) {
         end_if_stopped();
@@ -169,8 +218,19 @@ KeySet pooled_blocks(const HeadScores& head, const KeyBudget& budget) {
     return set;
 }
 
-/// ⌊(k − r) / block⌋ blocks, the own one in any case, and r keys to each side of p_i.
-KeySet compressed_blocks(const HeadScores& head, const KeyBudget& budget) {
+constexpr KeyRuleInfo kPooledBlocks{
+    KeyRule::pooled_blocks,
+    "pooled-blocks",
+    "blocks by pooled keys",
+    "blocks of {block} by pooled keys",
+    "the query's own block and the k/block - 1 others with the largest q · mean of their keys",
+    "MoBA: Lu et al. 2025, arXiv:2502.13189",
+    pooled_blocks};
+
+/// The r = min(recent, k) keys p_i − r < j < p_i + r, the block of p_i, and the ⌊(k − r) / block⌋ − 1 other blocks with the
+/// largest weight of the compressed branch: compressed_row() of scaled. Yuan et al. 2025, arXiv:2502.11089 (NSA), whose heads
+/// of one key head choose together: operation nsa does that, and computes the branches.
+Result<KeySet> compressed_blocks(const HeadScores& head, const KeyBudget& budget) {
     const Index recent = std::min(budget.recent, budget.keys);
     const Index count = std::max<Index>((budget.keys - recent) / budget.block, 1);
     KeySet set(head.allowed.size());
@@ -189,13 +249,27 @@ KeySet compressed_blocks(const HeadScores& head, const KeyBudget& budget) {
     return set;
 }
 
-/// Whether no query may attend to a key after its position.
-bool looks_back(const HeadScores& head) {
-    for (Index i = 0; i < head.logits.rows; ++i)
-        for (Index j = std::max<Index>(i + head.offset + 1, 0); j < head.logits.columns; ++j)
-            if (head.allowed[at(head, i, j)] != 0) return false;
+constexpr KeyRuleInfo kNsa{
+    KeyRule::nsa,
+    "nsa",
+    "blocks by compressed weights + window",
+    "blocks of {block} by weight + window",
+    "the latest r = min(recent, k) keys, the query's own block and the (k - r)/block - 1 others "
+    "with the largest weight of their mean key",
+    "NSA: Yuan et al. 2025, arXiv:2502.11089",
+    compressed_blocks,
+    true};
+
+constexpr std::array<KeyRuleInfo, kKeyRuleCount> kKeyRules{
+    kTopK, kSinkWindow, kHeavyHitters, kPooledBlocks, kNsa, kIndexer};
+constexpr bool is_in_enum_order() {
+    for (std::size_t n = 0; n < kKeyRules.size(); ++n)
+        if (static_cast<std::size_t>(kKeyRules[n].rule) != n) return false;
     return true;
 }
+static_assert(is_in_enum_order());
+
+// ---- the error of a set
 
 /// O_i = Σ_j w_j v_j over the keys.
 std::vector<double> value_sum(std::span<const Index> keys, std::span<const double> weights,
@@ -263,24 +337,7 @@ Result<KeySet> select_keys(KeyRule rule, const KeyBudget& budget, const HeadScor
                                              {"recent", budget.recent, Index{0}}})
         if (value < least)
             return unexpected_value(name, std::to_string(value), fmt::format("{} or more", least));
-    switch (rule) {
-        case KeyRule::top_k:
-            return largest_keys(head, budget.keys, head.logits);
-        case KeyRule::sink_window:
-            return sink_window(head, budget);
-        case KeyRule::heavy_hitters:
-            if (looks_back(head)) return heavy_hitters(head, budget.keys);
-            return bad_input(
-                "heavy hitters need a causal mask: here a query may attend to keys after it");
-        case KeyRule::pooled_blocks:
-            return pooled_blocks(head, budget);
-        case KeyRule::nsa:
-            return compressed_blocks(head, budget);
-        case KeyRule::indexer:
-            break;
-    }
-    if (head.indexer.rows > 0) return largest_keys(head, budget.keys, head.indexer);
-    return bad_input("the rule indexer needs indexer scores, and there are none");
+    return info(rule).select(head, budget);
 }
 
 CompressedRow compressed_row(std::span<const double> scaled, std::span<const std::uint8_t> allowed,

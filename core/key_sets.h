@@ -16,7 +16,7 @@ struct Dimensions;
 // Sparse attention: query i reads a set S_i of the keys that its mask allows, and softmax is over S_i alone.
 // A exact weights of one head [Tq,Tk], O = A V; i query, j key, p_i = i + offset the position of query i.
 
-/// Rules that make the sets of one head from its scores.
+/// Rules that make the sets of one head from its scores; key_sets.cpp has each with its row.
 enum class KeyRule : std::uint8_t {
     top_k,
     sink_window,
@@ -26,18 +26,6 @@ enum class KeyRule : std::uint8_t {
     indexer
 };
 inline constexpr std::size_t kKeyRuleCount = 6;
-
-struct KeyRuleInfo {
-    KeyRule rule;
-    std::string_view key;      // by which it is chosen
-    std::string_view title;    // "sink + window"
-    std::string_view formula;  // S_i as plain text
-    std::string_view source;
-};
-/// THE table of rules, in the order of the enum.
-std::span<const KeyRuleInfo, kKeyRuleCount> key_rule_table();
-const KeyRuleInfo& info(KeyRule rule);
-std::optional<KeyRule> find_key_rule(std::string_view key);
 
 /// How many keys a query may read, and the sizes that some rules use.
 struct KeyBudget {
@@ -60,21 +48,26 @@ struct HeadScores {
 /// S_i of each query, row-major [Tq,Tk]: 1 where query i reads key j. A subset of `allowed`.
 using KeySet = std::vector<std::uint8_t>;
 
-/// The sets of a rule:
-///   top_k          the k allowed keys with the largest logits.
-///   sink_window    keys j < s and keys p_i − (k − s) < j ≤ p_i, s = min(sinks, k − 1).
-///                  Xiao et al. 2023, arXiv:2309.17453 (StreamingLLM).
-///   heavy_hitters  C_i = S_{i−1} and the keys that no earlier query was allowed; F_j adds the weight of j in softmax over C_i; S_i
-///                  are the ⌊k/2⌋ latest keys of C_i and the rest with the largest F. A key that is left out never returns.
-///                  Zhang et al. 2023, arXiv:2306.14048 (H2O), Algorithm 1; half of the budget for the latest, as their code.
-///   pooled_blocks  the block of p_i and the ⌊k / block⌋ − 1 other blocks with the largest q_i · (mean of the block's keys), which is
-///                  the mean of scaled over the block. Lu et al. 2025, arXiv:2502.13189 (MoBA).
-///   nsa            the r = min(recent, k) keys p_i − r < j < p_i + r, the block of p_i, and the ⌊(k − r) / block⌋ − 1 other blocks with
-///                  the largest weight of the compressed branch: compressed_row() of scaled. Yuan et al. 2025, arXiv:2502.11089 (NSA), whose
-///                  heads of one key head choose together: operation nsa does that, and computes the branches.
-///   indexer        the k allowed keys with the largest indexer score. DeepSeek-V3.2-Exp 2025 (DSA).
+struct KeyRuleInfo {
+    KeyRule rule;
+    std::string_view key;      // by which it is chosen
+    std::string_view title;    // "sink + window"
+    std::string_view name;     // in a sentence; {block} is KeyBudget::block
+    std::string_view formula;  // S_i as plain text
+    std::string_view source;
+    /// Of a budget in range.
+    Result<KeySet> (*select)(const HeadScores& head, const KeyBudget& budget);
+    bool has_window = false;     // reads KeyBudget::recent
+    bool needs_indexer = false;  // HeadScores::indexer
+};
+/// THE table of rules, in the order of the enum.
+std::span<const KeyRuleInfo, kKeyRuleCount> key_rule_table();
+const KeyRuleInfo& info(KeyRule rule);
+std::optional<KeyRule> find_key_rule(std::string_view key);
+
+/// The sets of a rule.
 /// Ties: the lower key, or block. NaN counts as −∞. pooled_blocks and nsa read the block of p_i even where block > k.
-/// Errors: a budget out of range; heavy_hitters where a query may attend past its position; indexer without its scores.
+/// Errors: a budget out of range, and the conditions of a rule.
 Result<KeySet> select_keys(KeyRule rule, const KeyBudget& budget, const HeadScores& head);
 
 /// The compressed branch of one query: each block of `block` keys is one key, the mean of its keys, whose logit is the mean of theirs.

@@ -321,23 +321,6 @@ void compare_outputs(const KindComputed& of_a, const KindComputed& of_b, KindsCo
 
 }  // namespace
 
-std::optional<KeyRule> rule_of(KindMask mask) {
-    switch (mask) {
-        case KindMask::top_k:
-            return KeyRule::top_k;
-        case KindMask::sink_window:
-            return KeyRule::sink_window;
-        case KindMask::heavy_hitters:
-            return KeyRule::heavy_hitters;
-        case KindMask::pooled_blocks:
-            return KeyRule::pooled_blocks;
-        case KindMask::nsa:
-            return KeyRule::nsa;
-        default:
-            return std::nullopt;
-    }
-}
-
 TensorD kind_input(const Tensor& tensor, Index batch, Index head) {
     const auto matrix =
         tensor.matrix(std::min(batch, tensor.shape().b - 1), std::min(head, tensor.shape().h - 1));

@@ -18,23 +18,18 @@ namespace attn {
 // i query, j key, p_i position of query i.
 
 enum class KindPosition : std::uint8_t { none, rope_half, rope_interleaved, alibi };
-/// document: the mask of the call that Q, K and V are of. From top_k on: sets of keys that a rule of core/key_sets.h makes from the
-/// side's own scores under that mask.
-enum class KindMask : std::uint8_t {
-    document,
-    full,
-    causal,
-    window,
-    causal_window,
-    top_k,
-    sink_window,
-    heavy_hitters,
-    pooled_blocks,
-    nsa
-};
+/// document: the mask of the call that Q, K and V are of. From first_rule on: sets of keys that a rule of core/key_sets.h makes from
+/// the side's own scores under that mask.
+enum class KindMask : std::uint8_t { document, full, causal, window, causal_window, first_rule };
+constexpr KindMask mask_of(KeyRule rule) {
+    return static_cast<KindMask>(static_cast<int>(KindMask::first_rule) + static_cast<int>(rule));
+}
 /// The rule of a mask; nullopt without a rule.
-std::optional<KeyRule> rule_of(KindMask mask);
-inline constexpr Index kKindBlock = 2, kKindSinks = 1;  // of pooled_blocks and nsa, of sink_window
+constexpr std::optional<KeyRule> rule_of(KindMask mask) {
+    if (mask < KindMask::first_rule) return std::nullopt;
+    return static_cast<KeyRule>(static_cast<int>(mask) - static_cast<int>(KindMask::first_rule));
+}
+inline constexpr Index kKindBlock = 2, kKindSinks = 1;  // of the rules
 
 /// All that makes one side differ from plain scaled dot-product attention. Q, K, V and the positions of the queries
 /// are the call's.
@@ -46,7 +41,7 @@ struct AttentionKind {
     double softcap = 0.0;                       // 0: none
     std::optional<double> sink = std::nullopt;  // its logit
     KindMask mask = KindMask::document;
-    Index window = 1;  // |p − j| ≤ window, where the mask is one, and of the window branch of nsa
+    Index window = 1;  // |p − j| ≤ window, where the mask is one, and of a rule and nsa
     Index keys = 3;    // that a query reads, where the mask is a rule's, and of nsa
     Operation operation = Operation::softmax;
     Index chunk = 2;    // chunked: keys at a time; nsa: keys a block

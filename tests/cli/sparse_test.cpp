@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/io/npz.h"
+#include "core/key_sets.h"
 #include "tests/cli/command.h"
 #include "tests/support/random.h"
 
@@ -12,6 +13,7 @@ using namespace attn;
 namespace {
 
 constexpr std::size_t kHeads = 2, kTokens = 6, kWidth = 3;
+constexpr std::size_t kRules = kKeyRuleCount - 1;  // all but indexer
 
 struct Named {
     std::string name;
@@ -85,7 +87,7 @@ TEST_CASE_FIXTURE(OnDisk,
     const Npz out = read_npz(traced).value();
     const std::vector<float> weights = floats(out, "weights"), v = floats(out, "v");
     const nlohmann::json all = sparse_of({path, "--causal", "--k", "1,2,4"});
-    REQUIRE(all["rules"].size() == 5 * 3);
+    REQUIRE(all["rules"].size() == kRules * 3);
     for (const Index k : {1, 2, 4}) {
         CAPTURE(k);
         const nlohmann::json& found = rule_of(all, "top-k", k);
@@ -116,10 +118,10 @@ TEST_CASE_FIXTURE(OnDisk,
     const std::string path = scratch.at("in.npz");
     write_sparse_call(path);
     const std::string text = succeeds({"sparse", path, "--k", "2"}).out;
-    CHECK(std::ranges::count(text, '\n') == 6);
+    CHECK(std::ranges::count(text, '\n') == 1 + kRules);
     CHECK(contains(text, "top-k               2     2.00   33.3 %"));
     CHECK(contains(text, "heavy hitters need a causal mask"));
-    CHECK(std::ranges::count(succeeds({"sparse", path, "--causal"}).out, '\n') == 1 + 5 * 3);
+    CHECK(std::ranges::count(succeeds({"sparse", path, "--causal"}).out, '\n') == 1 + kRules * 3);
     const nlohmann::json one = sparse_of({path, "--causal", "--k", "2", "--head", "1"});
     CHECK(one["rules"][0]["heads"].size() == 1);
     CHECK(one["rules"][0]["heads"][0]["head"] == 1);

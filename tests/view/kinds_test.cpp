@@ -235,15 +235,29 @@ TEST_CASE("what an operation has no meaning for is refused in words, and left ou
     CHECK(build_kinds_view(state).b.shows_sink);
 }
 
+TEST_CASE("every score and mask that is offered is computed, or says why it is not") {
+    const AppState state = after(preset_state("cat-sat-mat"), {SetWorkspace{"kinds"}});
+    for (const auto& [setting, names] : {std::pair("score", score_names()), {"mask", mask_names()}})
+        for (const KindName& each : names) {
+            if (each.key.empty()) continue;
+            CAPTURE(each.key);
+            const AppState chosen = after(state, {b_is(setting, std::string(each.key).c_str())});
+            const std::string& fault = kinds_look(chosen).result->b.fault;
+            CHECK((fault.empty() || has(fault, "need a causal mask")));
+            CHECK(setting_text(kinds_controls(chosen).b, setting)
+                      .starts_with(each.key == "document" ? "the document's mask" : each.name));
+        }
+}
+
 TEST_CASE("an operation chosen by hand changes the settings that it refuses, and no others") {
     const AppState cosine = after(preset_state("cat-sat-mat"), {SetWorkspace{"kinds"}});
     REQUIRE(kinds_controls(cosine).b.score == Score::cosine);
-    for (const KindName& each : kOperationNames) {
+    for (const KindName& each : operation_names()) {
         CAPTURE(each.key);
         const AppState state = after(cosine, {b_is("operation", std::string(each.key).c_str())});
         CHECK(result_of(state).b.fault.empty());
         const AttentionKind& kind = kinds_controls(state).b;
-        CHECK(kOperationNames[static_cast<std::size_t>(kind.operation)].key == each.key);
+        CHECK(operation_names()[static_cast<std::size_t>(kind.operation)].key == each.key);
         const bool by_scores =
             kind.operation == Operation::softmax || kind.operation == Operation::chunked;
         if (by_scores) CHECK(kind.score == Score::cosine);
@@ -360,7 +374,7 @@ TEST_CASE("settings are undone, and in session and journal; one that is none is 
     };
     CHECK(refused("colour", "red") == "A kind of attention has no setting 'colour'.");
     CHECK(refused("score", "euclid") ==
-          "Score is 'euclid': expected dot, cosine, general or additive.");
+          "Score is 'euclid': expected " + kind_settings().front().wanted() + ".");
     CHECK(refused("temperature", "0") == "Temperature is '0': expected a number from 0.01 to 100.");
     CHECK(has(refused("temperature", "nan"), "expected a number"));
     CHECK(has(refused("window", "-1"), "expected a whole number"));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/common/typed.h"
+#include "core/scores/score.h"
 #include "core/text.h"
 
 namespace attn::view {
@@ -11,7 +12,7 @@ namespace {
 template <class Enum>
 bool pick(std::span<const KindName> names, std::string_view text, Enum& value) {
     const auto found = std::ranges::find(names, text, &KindName::key);
-    if (found == names.end()) return false;
+    if (text.empty() || found == names.end()) return false;
     value = static_cast<Enum>(found - names.begin());
     return true;
 }
@@ -39,22 +40,30 @@ bool write_sink(AttentionKind& kind, std::string_view text) {
     return read_number(text, -kMostLogit, kMostLogit, kind.sink.emplace());
 }
 
-/// One of `kNames`, which stand in the order of the enum.
-template <auto kMember, const auto& kNames>
-constexpr KindSetting named_setting(std::string_view key, std::string_view wanted) {
+/// "full, causal or window".
+std::string wanted_of(KindNames names) {
+    std::vector<std::string> keys;
+    for (const KindName& each : names)
+        if (!each.key.empty()) keys.emplace_back(each.key);
+    return choices(keys);
+}
+
+/// One of the names.
+template <auto kMember, KindNames (*names)()>
+constexpr KindSetting named_setting(std::string_view key) {
     return {key,
             [](const AttentionKind& kind) {
-                return std::string(kNames[static_cast<std::size_t>(kind.*kMember)].key);
+                return std::string(names()[static_cast<std::size_t>(kind.*kMember)].key);
             },
             [](AttentionKind& kind, std::string_view text) {
-                return pick(kNames, text, kind.*kMember);
+                return pick(names(), text, kind.*kMember);
             },
-            wanted};
+            [] { return wanted_of(names()); }};
 }
 
 /// A whole number from `kLow` to `kHigh`.
 template <Index AttentionKind::*kMember, Index kLow, Index kHigh>
-constexpr KindSetting whole_setting(std::string_view key, std::string_view wanted) {
+constexpr KindSetting whole_setting(std::string_view key) {
     return {key, [](const AttentionKind& kind) { return std::to_string(kind.*kMember); },
             [](AttentionKind& kind, std::string_view text) {
                 const auto typed = typed_whole(text);
@@ -62,43 +71,35 @@ constexpr KindSetting whole_setting(std::string_view key, std::string_view wante
                 kind.*kMember = *typed;
                 return true;
             },
-            wanted};
+            [] { return fmt::format("a whole number from {} to {}", kLow, kHigh); }};
 }
 
 constexpr KindSetting kSettings[] = {
-    named_setting<&AttentionKind::score, kScoreNames>("score", "dot, cosine, general or additive"),
+    named_setting<&AttentionKind::score, score_names>("score"),
     {"scaling", [](const AttentionKind& kind) { return std::string(kind.scaled ? "on" : "off"); },
-     write_scaled, "on or off"},
+     write_scaled, [] { return std::string("on or off"); }},
     {"temperature", [](const AttentionKind& kind) { return fmt::format("{}", kind.temperature); },
      [](AttentionKind& kind, std::string_view text) {
          return read_number(text, kLeastTemperature, kMostTemperature, kind.temperature);
      },
-     "a number from 0.01 to 100"},
-    named_setting<&AttentionKind::position, kPositionNames>(
-        "position", "none, rope-half, rope-interleaved or alibi"),
+     [] { return std::string("a number from 0.01 to 100"); }},
+    named_setting<&AttentionKind::position, position_names>("position"),
     {"softcap",
      [](const AttentionKind& kind) {
          return kind.softcap == 0.0 ? "off" : fmt::format("{}", kind.softcap);
      },
-     write_softcap, "off, or a number from 0.01 to 100"},
+     write_softcap, [] { return std::string("off, or a number from 0.01 to 100"); }},
     {"sink",
      [](const AttentionKind& kind) { return kind.sink ? fmt::format("{}", *kind.sink) : "off"; },
-     write_sink, "off, or a number from −100 to 100"},
-    named_setting<&AttentionKind::mask, kMaskNames>(
-        "mask",
-        "document, full, causal, window, causal-window, top-k, sink-window, heavy-hitters, "
-        "pooled-blocks or nsa"),
-    whole_setting<&AttentionKind::window, 0, kMostWindow>("window", "a whole number from 0 to 64"),
-    whole_setting<&AttentionKind::keys, 1, kMostWindow>("keys", "a whole number from 1 to 64"),
-    named_setting<&AttentionKind::operation, kOperationNames>(
-        "operation",
-        "softmax, chunked, linear, latents, state-space, linformer, retention, gated-linear, "
-        "gated-delta, kda, gated, differential or nsa"),
-    whole_setting<&AttentionKind::chunk, 1, kMostChunk>("chunk", "a whole number from 1 to 64"),
-    whole_setting<&AttentionKind::latents, 1, kMostLatents>("latents",
-                                                            "a whole number from 1 to 64"),
-    whole_setting<&AttentionKind::state, 1, kMostLatents>("state", "a whole number from 1 to 64"),
-    whole_setting<&AttentionKind::rank, 1, kMostLatents>("rank", "a whole number from 1 to 64"),
+     write_sink, [] { return std::string("off, or a number from −100 to 100"); }},
+    named_setting<&AttentionKind::mask, mask_names>("mask"),
+    whole_setting<&AttentionKind::window, 0, kMostWindow>("window"),
+    whole_setting<&AttentionKind::keys, 1, kMostWindow>("keys"),
+    named_setting<&AttentionKind::operation, operation_names>("operation"),
+    whole_setting<&AttentionKind::chunk, 1, kMostChunk>("chunk"),
+    whole_setting<&AttentionKind::latents, 1, kMostLatents>("latents"),
+    whole_setting<&AttentionKind::state, 1, kMostLatents>("state"),
+    whole_setting<&AttentionKind::rank, 1, kMostLatents>("rank"),
 };
 
 constexpr AttentionKind kPlain{};
@@ -111,7 +112,7 @@ constexpr AttentionKind kWindow{.mask = KindMask::window};
 constexpr AttentionKind kCausal{.mask = KindMask::causal};
 constexpr AttentionKind kSink{.sink = 0.0};
 constexpr AttentionKind kChunked{.operation = Operation::chunked};
-constexpr AttentionKind kTopK{.mask = KindMask::top_k};
+constexpr AttentionKind kTopK{.mask = mask_of(KeyRule::top_k)};
 constexpr AttentionKind kLinear{.mask = KindMask::full, .operation = Operation::linear};
 constexpr AttentionKind kLatents{
     .mask = KindMask::full, .operation = Operation::latents, .latents = 2};
@@ -183,6 +184,53 @@ constexpr KindsPreset kPresets[] = {
 
 }  // namespace
 
+KindNames score_names() {
+    static const std::vector<KindName> names = [] {
+        std::vector<KindName> made;
+        for (const ScoreInfo& row : score_table()) made.push_back({row.key, std::string(row.name)});
+        return made;
+    }();
+    return names;
+}
+
+KindNames position_names() {
+    static const KindName names[] = {{"none", "no position"},
+                                     {"rope-half", "RoPE, halves"},
+                                     {"rope-interleaved", "RoPE, pairs"},
+                                     {"alibi", "ALiBi"}};
+    return names;
+}
+
+KindNames mask_names() {
+    static const std::vector<KindName> names = [] {
+        std::vector<KindName> made{{"document", "given mask"},
+                                   {"full", "no mask"},
+                                   {"causal", "causal"},
+                                   {"window", "window"},
+                                   {"causal-window", "causal window"}};
+        for (const KeyRuleInfo& row : key_rule_table())
+            made.push_back({row.needs_indexer ? "" : row.key,
+                            fmt::format(fmt::runtime(row.name), fmt::arg("block", kKindBlock))});
+        return made;
+    }();
+    return names;
+}
+
+KindNames operation_names() {
+    static const std::vector<KindName> names = [] {
+        std::vector<KindName> made{{"softmax", "softmax"}};
+        for (const OperationInfo& row : operation_table())
+            made.push_back({row.key, std::string(row.name)});
+        return made;
+    }();
+    return names;
+}
+
+bool has_setting(Operation operation, std::string_view field) {
+    return operation != Operation::softmax &&
+           std::ranges::count(info(operation).settings, field) > 0;
+}
+
 std::span<const KindSetting> kind_settings() { return kSettings; }
 
 Result<AttentionKind> with_setting(AttentionKind kind, std::string_view key,
@@ -192,7 +240,7 @@ Result<AttentionKind> with_setting(AttentionKind kind, std::string_view key,
         return bad_input(fmt::format("a kind of attention has no setting '{}'", shortened(key)));
     if (!found->write(kind, text))
         return bad_input(
-            fmt::format("{} is '{}': expected {}", key, shortened(text), found->wanted));
+            fmt::format("{} is '{}': expected {}", key, shortened(text), found->wanted()));
     return kind;
 }
 

@@ -36,7 +36,7 @@ struct KindSetting {
     std::string_view key;  // "score"
     std::string (*read)(const AttentionKind& kind);
     bool (*write)(AttentionKind& kind, std::string_view text);  // false: that is no value of it
-    std::string_view wanted;                                    // "a number above 0"
+    std::string (*wanted)();                                    // "a number above 0"
 };
 std::span<const KindSetting> kind_settings();
 /// The kind with one setting changed. An error names the setting, what it is to be and what was expected.
@@ -46,43 +46,26 @@ Result<AttentionKind> with_setting(AttentionKind kind, std::string_view key, std
 void describe(Visitor& visit, AttentionKind& kind);
 void describe(Visitor& visit, KindsControls& controls);
 
-/// What each choice is called, in the order of its enum: its key in a journal and its name on screen.
+/// A choice of an enum's value: its key in a journal and its name on screen. Without a key it is not offered.
 struct KindName {
-    std::string_view key, name;
+    std::string_view key;
+    std::string name;
 };
-inline constexpr KindName kScoreNames[] = {
-    {"dot", "dot product"}, {"cosine", "cosine"}, {"general", "general"}, {"additive", "additive"}};
-inline constexpr KindName kPositionNames[] = {{"none", "no position"},
-                                              {"rope-half", "RoPE, halves"},
-                                              {"rope-interleaved", "RoPE, pairs"},
-                                              {"alibi", "ALiBi"}};
-inline constexpr KindName kMaskNames[] = {{"document", "given mask"},
-                                          {"full", "no mask"},
-                                          {"causal", "causal"},
-                                          {"window", "window"},
-                                          {"causal-window", "causal window"},
-                                          {"top-k", "top-k keys"},
-                                          {"sink-window", "first key + window"},
-                                          {"heavy-hitters", "heavy hitters"},
-                                          {"pooled-blocks", "blocks of 2 by pooled keys"},
-                                          {"nsa", "blocks of 2 by weight + window"}};
-inline constexpr KindName kOperationNames[] = {{"softmax", "softmax"},
-                                               {"chunked", "chunked softmax"},
-                                               {"linear", "linear attention"},
-                                               {"latents", "latents"},
-                                               {"state-space", "state space"},
-                                               {"linformer", "low rank (Linformer)"},
-                                               {"retention", "retention"},
-                                               {"gated-linear", "gated linear (GLA)"},
-                                               {"gated-delta", "gated delta rule"},
-                                               {"kda", "Kimi delta attention"},
-                                               {"gated", "softmax with a gate"},
-                                               {"differential", "differential"},
-                                               {"nsa", "native sparse (NSA)"}};
+using KindNames = std::span<const KindName>;
+// In the order of the enum; those of scores, rules and operations are of their tables.
+KindNames score_names();
+KindNames position_names();
+KindNames mask_names();
+KindNames operation_names();
 
+/// Whether KindsControls::window counts in it.
 inline bool is_windowed(KindMask mask) {
-    return mask == KindMask::window || mask == KindMask::causal_window;
+    const auto rule = rule_of(mask);
+    return mask == KindMask::window || mask == KindMask::causal_window ||
+           (rule && info(*rule).has_window);
 }
+/// Whether the operation has the field of OperationSpec.
+bool has_setting(Operation operation, std::string_view field);
 
 /// A pair that teaches.
 struct KindsPreset {

@@ -21,13 +21,13 @@ namespace {
 constexpr int kDigits = 4;
 
 template <class Enum>
-std::string name_of(std::span<const KindName> names, Enum n) {
-    return std::string(names[static_cast<std::size_t>(n)].name);
+const std::string& name_of(KindNames names, Enum n) {
+    return names[static_cast<std::size_t>(n)].name;
 }
 
 /// "4 latents", "chunked softmax of 2 keys".
 std::string operation_text(const AttentionKind& kind) {
-    const std::string name = name_of(kOperationNames, kind.operation);
+    const std::string name = name_of(operation_names(), kind.operation);
     switch (kind.operation) {
         case Operation::chunked:
             return fmt::format("{}, {} per chunk", name, kind.chunk);
@@ -127,8 +127,8 @@ std::string left_out_text(const Document& document) {
 }  // namespace
 
 std::string setting_text(const AttentionKind& kind, std::string_view setting) {
-    if (setting == "score") return name_of(kScoreNames, kind.score);
-    if (setting == "position") return name_of(kPositionNames, kind.position);
+    if (setting == "score") return name_of(score_names(), kind.score);
+    if (setting == "position") return name_of(position_names(), kind.position);
     if (setting == "scaling") return kind.scaled ? "with scaling" : "without scaling";
     if (setting == "temperature")
         return fmt::format("τ = {}", significant(kind.temperature, kDigits));
@@ -139,13 +139,10 @@ std::string setting_text(const AttentionKind& kind, std::string_view setting) {
         return kind.sink ? fmt::format("sink of logit {}", significant(*kind.sink, kDigits))
                          : "no sink";
     const std::string mask =
-        kind.mask == KindMask::document ? "the document's mask" : name_of(kMaskNames, kind.mask);
+        kind.mask == KindMask::document ? "the document's mask" : name_of(mask_names(), kind.mask);
     if (setting == "mask" || setting == "window" || setting == "keys")
-        return is_windowed(kind.mask) ? fmt::format("{} of {}", mask, kind.window)
-               : kind.mask == KindMask::nsa
-                   ? fmt::format("{} of {}, k = {}", mask, kind.window, kind.keys)
-               : rule_of(kind.mask) ? fmt::format("{}, k = {}", mask, kind.keys)
-                                    : mask;
+        return mask + (is_windowed(kind.mask) ? fmt::format(" of {}", kind.window) : "") +
+               (rule_of(kind.mask) ? fmt::format(", k = {}", kind.keys) : "");
     return operation_text(kind);
 }
 
@@ -232,12 +229,16 @@ std::string kinds_sentence(const AppState& state) {
 
 std::string kinds_note(const KindsResult& result) {
     std::vector<std::string> notes;
-    const auto needs = [](const AttentionKind& kind) { return !info(kind.score).params.empty(); };
-    if (needs(result.a_kind) || needs(result.b_kind))
+    std::string drawn;  // scores with parameters
+    for (const Score score : {result.a_kind.score, result.b_kind.score})
+        if (const std::string& name = name_of(score_names(), score);
+            !info(score).params.empty() && drawn != name)
+            drawn += (drawn.empty() ? "" : " and the ") + name;
+    if (!drawn.empty())
         notes.push_back(
-            fmt::format("The parameters of the general and the additive score are drawn from N(0, "
-                        "1/d_k) with seed {}: they are not trained.",
-                        result.call.seed));
+            fmt::format("The parameters of the {} score are drawn from N(0, 1/d_k) with seed {}: "
+                        "they are not trained.",
+                        drawn, result.call.seed));
     for (const KindComputed* side : {&result.a, &result.b})
         if (!side->is_softmax() && side->kind.operation != Operation::retention &&
             side->kind.operation != Operation::differential &&

@@ -26,12 +26,15 @@ bool has_pair_scores(const AttentionKind& kind) {
 }
 
 template <class Enum>
-KindChoice choice_of(std::string_view setting, std::span<const KindName> names, Enum current,
-                     std::string heading, std::string tooltip) {
-    KindChoice choice{setting, {}, {}, static_cast<int>(current), heading, tooltip};
-    for (const KindName& each : names) {
-        choice.names.emplace_back(each.name);
-        choice.keys.emplace_back(each.key);
+KindChoice choice_of(std::string_view setting, KindNames names, Enum current, std::string heading,
+                     std::string tooltip) {
+    KindChoice choice{setting, {}, {}, 0, heading, tooltip};
+    for (std::size_t n = 0; n < names.size(); ++n) {
+        if (names[n].key.empty()) continue;
+        if (n == static_cast<std::size_t>(current))
+            choice.current = static_cast<int>(choice.keys.size());
+        choice.names.push_back(names[n].name);
+        choice.keys.emplace_back(names[n].key);
     }
     return choice;
 }
@@ -40,18 +43,18 @@ KindChoice choice_of(std::string_view setting, std::span<const KindName> names, 
 std::vector<KindChoice> choices_of(const AttentionKind& kind) {
     const bool scores = has_pair_scores(kind);
     std::vector<KindChoice> choices;
-    choices.push_back(choice_of("operation", kOperationNames, kind.operation, "Operation",
+    choices.push_back(choice_of("operation", operation_names(), kind.operation, "Operation",
                                 "The operation that replaces softmax. Its implied weights are the "
                                 "factors that multiply the values."));
     if (scores || kind.score != Score::dot)
-        choices.push_back(choice_of("score", kScoreNames, kind.score, "Score",
+        choices.push_back(choice_of("score", score_names(), kind.score, "Score",
                                     std::string(info(kind.score).text)));
     if (scores || kind.position != KindPosition::none)
-        choices.push_back(choice_of("position", kPositionNames, kind.position, "Position",
+        choices.push_back(choice_of("position", position_names(), kind.position, "Position",
                                     "RoPE rotates queries and keys before their product; ALiBi "
                                     "subtracts slope · distance from the score."));
     choices.push_back(choice_of(
-        "mask", kMaskNames, kind.mask, "Mask",
+        "mask", mask_names(), kind.mask, "Mask",
         "Which keys a query may attend to. A mask selected here replaces the document's."));
     choices.back().names.front() = "the document's mask";
     return choices;
@@ -60,10 +63,8 @@ std::vector<KindChoice> choices_of(const AttentionKind& kind) {
 void show_settings(KindSideView& side) {
     const AttentionKind& kind = side.kind;
     const bool scores = has_pair_scores(kind);
-    const bool scales = scores || kind.operation == Operation::latents ||
-                        kind.operation == Operation::linformer || kind.recurs() ||
-                        kind.operation == Operation::gated || kind.operation == Operation::nsa ||
-                        kind.operation == Operation::differential;
+    const bool scales =
+        kind.operation != Operation::linear && kind.operation != Operation::state_space;
     side.choices = choices_of(kind);
     side.shows_scaling = scales || !kind.scaled;
     side.shows_temperature = scales || kind.temperature != 1.0;

@@ -60,23 +60,23 @@ void draw_choices(const Settings& at) {
 void draw_sizes(const Settings& at) {
     const AttentionKind& kind = at.side.kind;
     const bool nsa = kind.operation == Operation::nsa;
-    if (view::is_windowed(kind.mask) || kind.mask == KindMask::nsa || nsa)
+    if (view::is_windowed(kind.mask) || nsa)
         at.counted("window", "W", kind.window, 0,
                    {"Window", "|i − j| ≤ W: at most W keys on each side."});
     if (rule_of(kind.mask) || nsa)
         at.counted("keys", "k", kind.keys, 1,
                    {"Keys per query", nsa ? "Keys of the window and of the selected blocks."
                                           : "How many keys each query may read."});
-    if (kind.operation == Operation::chunked || nsa)
+    if (view::has_setting(kind.operation, "chunk"))
         at.counted("chunk", "keys", kind.chunk, 1,
                    {nsa ? "Keys per block" : "Keys per chunk", "The last one may be shorter."});
-    if (kind.operation == Operation::latents)
+    if (view::has_setting(kind.operation, "latents"))
         at.counted("latents", "M", kind.latents, 1,
                    {"Latents", "Learned queries that read all tokens."});
-    if (kind.operation == Operation::linformer)
+    if (view::has_setting(kind.operation, "rank"))
         at.counted("rank", "M", kind.rank, 1,
                    {"Rows", "Weighted sums that replace all keys and all values."});
-    if (kind.operation == Operation::state_space)
+    if (view::has_setting(kind.operation, "state"))
         at.counted("state", "N", kind.state, 1, {"States", "Numbers stored for each column of V."});
 }
 
