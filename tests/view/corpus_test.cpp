@@ -105,8 +105,9 @@ TEST_CASE(
         CHECK_MESSAGE(present.contains(present_path(name)), name,
                       ": old files hold it; add it to app/window/former_names.cpp");
     }
+    // A new value of a choice, as of a table, needs no line: the next release's corpus adds it (tests/corpus/make.cpp).
     for (const std::string& name : present)
-        CHECK_MESSAGE(listed.contains(name), name,
+        CHECK_MESSAGE((listed.contains(name) || name.find('=') != name.npos), name,
                       ": append it to tests/corpus/names.txt, which is append-only");
 }
 

@@ -15,7 +15,10 @@
 #include "app/workspaces/heads/actions.h"
 #include "attn_tree.h"
 #include "core/io/array_stats.h"
+#include "core/key_sets.h"
 #include "core/masks.h"
+#include "core/operations/operation.h"
+#include "core/scores/score.h"
 #include "tests/view/claims/said.h"
 #include "tests/view/claims/states.h"
 #include "tests/view/swept_sample.h"
@@ -187,12 +190,40 @@ std::string without_title(const AppState& state, std::string text) {
     return text;
 }
 
-/// Sentences of every state, read by a person: what a thing is, what a key does, why something cannot be done.
+std::vector<std::string> sentences_of(const std::string& text) {
+    std::vector<std::string> all;
+    for (const std::string& line : split(text, "\n"))
+        for (std::string each : split(line, ". ")) {
+            while (each.ends_with('.')) each.pop_back();
+            if (each.find(' ') != each.npos) all.push_back(each);
+        }
+    return all;
+}
+
+/// Sentences of every state, read by a person: what a thing is, what a key does, why something cannot be done. Those of a
+/// table's row are read where the row is.
 struct Known {
     std::unordered_set<std::string> whole;
     std::vector<std::string> patterns;
 
+    void add(std::string_view text) {
+        for (std::string& each : sentences_of(std::string(text))) whole.insert(std::move(each));
+    }
+    void add_tables() {
+        for (const ScoreInfo& row : score_table())
+            for (const std::string_view text : {row.text, row.slope_q, row.slope_k, row.undefined})
+                add(text);
+        for (const OperationInfo& row : operation_table()) {
+            add(row.text);
+            for (const OperationStage& stage : row.stages) add(stage.text);
+            for (const OperationParam& param : row.params) add(param.text);
+        }
+        for (const KeyRuleInfo& row : key_rule_table()) add(row.formula);
+        for (const StageInfo& row : stage_table()) add(row.text);
+    }
+
     Known() {
+        add_tables();
         std::ifstream file(ATTN_TEST_DATA "/../view/claims/known.txt");
         for (std::string line; std::getline(file, line);)
             if (!line.empty() && line.front() != '#') {
@@ -208,16 +239,6 @@ struct Known {
                });
     }
 };
-
-std::vector<std::string> sentences_of(const std::string& text) {
-    std::vector<std::string> all;
-    for (const std::string& line : split(text, "\n"))
-        for (std::string each : split(line, ". ")) {
-            while (each.ends_with('.')) each.pop_back();
-            if (each.find(' ') != each.npos) all.push_back(each);
-        }
-    return all;
-}
 
 std::vector<std::string> all_texts_of(const AppState& state) {
     std::vector<std::string> all;
