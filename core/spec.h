@@ -14,7 +14,7 @@ struct PairBias;      // spec_arrays.h
 struct RotaryTables;  // spec_arrays.h
 
 /// How a query and a key become one number. THE list of scores: X(name) for core/scores/<name>.cpp, which has its row.
-#define ATTN_SCORES(X) X(dot) X(cosine) X(general) X(additive) X(student_t) X(relative)
+#define ATTN_SCORES(X) X(dot) X(cosine) X(general) X(additive) X(student_t) X(relative) X(distance)
 #define ATTN_ENUMERATOR(name) name,
 #define ATTN_ONE_MORE(name) +1
 enum class Score : std::uint8_t { ATTN_SCORES(ATTN_ENUMERATOR) };

@@ -115,6 +115,7 @@ TEST_CASE("every score function has the score that its formula has on paper") {
         {"additive", -1.0629414},   // tanh 0.7 − 2 tanh 1.2
         {"student_t", -2.6390573},  // −ln (1 + 2² + 3²)
         {"relative", 1.5},          // 1 + b of j − i = 0
+        {"distance", -13.0},        // −(2² + 3²)
     };
     Inputs inputs;
     inputs.q = Tensor({1, 1, 1, 2}, {1, 2});
