@@ -110,6 +110,39 @@ constexpr KeyRuleInfo kSinkWindow{
     "StreamingLLM: Xiao et al. 2023, arXiv:2309.17453",
     sink_window};
 
+// ---- strided + window
+
+/// The r = min(recent, k) latest keys p_i − r < j ≤ p_i, and of the keys j ≤ p_i with p_i − j divisible by block the k − r nearest.
+/// Child et al. 2019, arXiv:1904.10509 (Sparse Transformers), §4.3: the strided pattern, both of its sets in one head.
+Result<KeySet> strided(const HeadScores& head, const KeyBudget& budget) {
+    const Index recent = std::min(budget.recent, budget.keys);
+    KeySet set(head.allowed.size());
+    for (Index i = 0; i < head.logits.rows; ++i) {
+        end_if_stopped();
+        const Index position = i + head.offset;
+        Index left = budget.keys - recent;
+        for (Index j = std::min(position, head.logits.columns - 1); j >= 0; --j) {
+            if (head.allowed[at(head, i, j)] == 0) continue;
+            const bool near = position - j < recent;
+            const bool on_stride = !near && (position - j) % budget.block == 0 && left > 0;
+            if (on_stride) --left;
+            if (near || on_stride) set[at(head, i, j)] = 1;
+        }
+    }
+    return set;
+}
+
+constexpr KeyRuleInfo kStrided{
+    KeyRule::strided,
+    "strided",
+    "strided + window",
+    "stride {block} + window",
+    "the latest r = min(recent, k) keys and the k - r nearest others at a multiple of block before "
+    "the query",
+    "Sparse Transformers: Child et al. 2019, arXiv:1904.10509",
+    strided,
+    true};
+
 // ---- heavy hitters
 
 /// e_j = exp(logit − max) of some keys of row i, over their sum and the sink's; 0 of each where that is 0 / 0.
@@ -261,7 +294,7 @@ constexpr KeyRuleInfo kNsa{
     true};
 
 constexpr std::array<KeyRuleInfo, kKeyRuleCount> kKeyRules{
-    kTopK, kSinkWindow, kHeavyHitters, kPooledBlocks, kNsa, kIndexer};
+    kTopK, kSinkWindow, kHeavyHitters, kPooledBlocks, kNsa, kIndexer, kStrided};
 constexpr bool is_in_enum_order() {
     for (std::size_t n = 0; n < kKeyRules.size(); ++n)
         if (static_cast<std::size_t>(kKeyRules[n].rule) != n) return false;

@@ -23,16 +23,17 @@ enum class KeyRule : std::uint8_t {
     heavy_hitters,
     pooled_blocks,
     nsa,
-    indexer
+    indexer,
+    strided
 };
-inline constexpr std::size_t kKeyRuleCount = 6;
+inline constexpr std::size_t kKeyRuleCount = 7;
 
 /// How many keys a query may read, and the sizes that some rules use.
 struct KeyBudget {
     Index keys = 8;    // k ≥ 1
-    Index block = 4;   // pooled_blocks, nsa: keys of a block; ≥ 1
+    Index block = 4;   // pooled_blocks, nsa: keys of a block; strided: the stride; ≥ 1
     Index sinks = 4;   // sink_window: first keys, at most k − 1 of them; ≥ 0
-    Index recent = 4;  // nsa: latest keys, at most k of them; ≥ 0
+    Index recent = 4;  // nsa, strided: latest keys, at most k of them; ≥ 0
 };
 
 /// One head. Rows are queries, columns keys.

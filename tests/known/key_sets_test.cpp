@@ -103,6 +103,24 @@ TEST_CASE("sink + window reads the first keys and the latest up to the query's p
     CHECK(keys_of(must(select_keys(KeyRule::sink_window, budget, last)), 7, 0) == Keys{0, 1, 5, 6});
 }
 
+TEST_CASE(
+    "the strided rule reads the latest keys, and the nearest others at multiples of the stride") {
+    for (const bool causal : {true, false})
+        for (const Index k : {1, 2, 4, 20}) {
+            CAPTURE(causal);
+            CAPTURE(k);
+            const Head head(12, 4, causal);
+            const KeyBudget budget{.keys = k, .block = 3, .recent = 2};
+            const KeySet set = must(select_keys(KeyRule::strided, budget, head.scores()));
+            for (Index i = 0; i < head.t; ++i) {
+                Keys expected{i};
+                if (k >= 2 && i >= 1) expected.insert(i - 1);
+                for (Index n = 1; n <= k - 2 && 3 * n <= i; ++n) expected.insert(i - 3 * n);
+                CHECK(keys_of(set, head.t, i) == expected);
+            }
+        }
+}
+
 TEST_CASE("heavy hitters keep the keys with the largest summed weight, as a cache would") {
     for (const std::uint64_t seed : {4, 40, 400}) {
         const Head head(12, seed);
