@@ -28,7 +28,7 @@ namespace attn {
 // clang-format off
 #define ATTN_OPERATIONS(X) \
     X(chunked) X(linear) X(latents) X(state_space) X(linformer) X(retention) X(gated_linear) X(gated_delta) X(kda) X(gated) \
-    X(differential) X(nsa) X(selective)
+    X(differential) X(nsa) X(selective) X(sigmoid)
 // clang-format on
 #define ATTN_ENUMERATOR(name) name,
 #define ATTN_ONE_MORE(name) +1

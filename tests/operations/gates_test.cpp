@@ -46,6 +46,15 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("sigmoid attention weighs each pair by its own logit") {
+    OperationCase one = sample(Operation::sigmoid, 3, 5);
+    one.spec.mask.causal = CausalAlign::bottom_right;
+    const TensorD masked = one.exact()[Stage::masked], implied = one.forward()["implied"];
+    for (std::size_t n = 0; n < implied.values().size(); ++n)
+        CHECK(implied.values()[n] ==
+              doctest::Approx(1.0 / (1.0 + 5.0 * std::exp(-masked.values()[n]))));
+}
+
 TEST_CASE("a gate of one column lets that column through") {
     OperationCase one = sample(Operation::gated, 3, 5);
     TensorD& gate = one.params.tensors[0];
