@@ -64,6 +64,32 @@ TEST_CASE("zooming about a pixel keeps the cell under it, in and out") {
     }
 }
 
+TEST_CASE("few rows or few columns are no hairline, and a zoom keeps the cell under the pointer") {
+    for (const bool wide : {true, false}) {
+        MapLook look;
+        look.size = wide ? MapSize{12, 1500} : MapSize{1500, 12};
+        look.canvas = {900.0, 600.0, 1.0};
+        CHECK((wide ? rows_per_pixel(look) : columns_per_pixel(look)) == 1.0 / 16.0);
+        CHECK((wide ? columns_per_pixel(look) : rows_per_pixel(look)) == cells_per_pixel(look));
+        CHECK((wide ? y_of(look, 12.0) - y_of(look, 0.0) : x_of(look, 12.0) - x_of(look, 0.0)) ==
+              doctest::Approx(12.0 * 16.0));
+        const double row = row_at(look, 290.0), column = column_at(look, 440.0);
+        for (int notch = 0; notch < 60; ++notch) {
+            look_at(look, zoomed_about(look, 440.0, 290.0, 1.2));
+            check_under(look, 440.0, 290.0, row, column);
+        }
+        CHECK(rows_per_pixel(look) == columns_per_pixel(look));
+        MapLook tiles = look;  // whose texels are square
+        tiles.own_shown = true;
+        tiles.fitted = true;
+        CHECK(rows_per_pixel(tiles) == columns_per_pixel(tiles));
+    }
+    MapLook square;
+    square.size = {65, 70};
+    square.canvas = {900.0, 600.0, 1.0};
+    CHECK(rows_per_pixel(square) == columns_per_pixel(square));
+}
+
 TEST_CASE("the matrix cannot be lost, whatever the camera is told") {
     const AppState state = planted_state();
     constexpr double kNan = std::numeric_limits<double>::quiet_NaN();

@@ -16,6 +16,28 @@ namespace {
 constexpr MapCanvas kUsualCanvas{1000.0, 800.0};
 constexpr double kReadableCell = 48.0;  // of camera_at(), design units
 constexpr double kFitSlack = 1.0 - 1e-9;
+constexpr double kThinCell =
+    16.0;  // design units of a row or column of few, where the canvas has the space
+constexpr Index kThin = 4;  // times as many columns as rows, or rows as columns
+
+/// How many times as large as square cells those of an axis are whose `cells` have `space` pixels, beside `others` of the other.
+double stretch_of(const MapLook& look, double cells_per_pixel, Index cells, Index others,
+                  double space) {
+    const bool of_tiles = look.own_shown || look.form != MapForm::own;
+    if (of_tiles || cells == 0 || cells > others / kThin) return 1.0;
+    const double each = space / static_cast<double>(cells);
+    return std::max(1.0, std::min(kThinCell * canvas_of(look).scale, each) * cells_per_pixel);
+}
+
+double rows_per_pixel_at(const MapLook& look, double cells) {
+    const auto [rows, columns] = look.size;
+    return cells / stretch_of(look, cells, rows, columns, canvas_of(look).height);
+}
+
+double columns_per_pixel_at(const MapLook& look, double cells) {
+    const auto [rows, columns] = look.size;
+    return cells / stretch_of(look, cells, columns, rows, canvas_of(look).width);
+}
 
 double fitting_cells_per_unit(const MapLook& look) {
     const MapCanvas canvas = canvas_of(look);
@@ -75,6 +97,14 @@ double cells_per_pixel(const MapLook& look) {
     return shown_camera(look).cells_per_unit / canvas_of(look).scale;
 }
 
+double rows_per_pixel(const MapLook& look) {
+    return rows_per_pixel_at(look, cells_per_pixel(look));
+}
+
+double columns_per_pixel(const MapLook& look) {
+    return columns_per_pixel_at(look, cells_per_pixel(look));
+}
+
 MapCamera fitted_camera(const MapLook& look) {
     if (look.size == MapSize{}) return look.camera;
     return {static_cast<double>(look.size.rows) / 2.0, static_cast<double>(look.size.columns) / 2.0,
@@ -100,8 +130,9 @@ MapCamera zoomed_about(const MapLook& look, double x, double y, double factor) {
     camera.cells_per_unit /= factor;
     camera.cells_per_unit = clamped(look, camera).cells_per_unit;
     const double cells = camera.cells_per_unit / canvas.scale;
-    camera.row = row_at(look, y) - (y - canvas.height / 2.0) * cells;
-    camera.column = column_at(look, x) - (x - canvas.width / 2.0) * cells;
+    camera.row = row_at(look, y) - (y - canvas.height / 2.0) * rows_per_pixel_at(look, cells);
+    camera.column =
+        column_at(look, x) - (x - canvas.width / 2.0) * columns_per_pixel_at(look, cells);
     return clamped(look, camera);
 }
 
@@ -112,8 +143,8 @@ MapCamera zoomed(const MapLook& look, double factor) {
 
 MapCamera panned(const MapLook& look, double dx, double dy) {
     MapCamera camera = shown_camera(look);
-    camera.row -= dy * cells_per_pixel(look);
-    camera.column -= dx * cells_per_pixel(look);
+    camera.row -= dy * rows_per_pixel(look);
+    camera.column -= dx * columns_per_pixel(look);
     return clamped(look, camera);
 }
 
@@ -135,19 +166,19 @@ bool is_fit(const MapLook& look, const MapCamera& camera) {
 
 double x_of(const MapLook& look, double column) {
     return canvas_of(look).width / 2.0 +
-           (column - shown_camera(look).column) / cells_per_pixel(look);
+           (column - shown_camera(look).column) / columns_per_pixel(look);
 }
 
 double y_of(const MapLook& look, double row) {
-    return canvas_of(look).height / 2.0 + (row - shown_camera(look).row) / cells_per_pixel(look);
+    return canvas_of(look).height / 2.0 + (row - shown_camera(look).row) / rows_per_pixel(look);
 }
 
 double column_at(const MapLook& look, double x) {
-    return shown_camera(look).column + (x - canvas_of(look).width / 2.0) * cells_per_pixel(look);
+    return shown_camera(look).column + (x - canvas_of(look).width / 2.0) * columns_per_pixel(look);
 }
 
 double row_at(const MapLook& look, double y) {
-    return shown_camera(look).row + (y - canvas_of(look).height / 2.0) * cells_per_pixel(look);
+    return shown_camera(look).row + (y - canvas_of(look).height / 2.0) * rows_per_pixel(look);
 }
 
 int tile_level(const MapLook& look) {

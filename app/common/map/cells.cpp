@@ -23,9 +23,10 @@
 namespace attn::view {
 namespace {
 
-constexpr int kRampSteps = 33;     // of the legend
-constexpr double kFaint = 0.16;    // how far an allowed pair of a mask stands out
-constexpr double kPainted = 0.22;  // how far one that is painted is tinted
+constexpr int kRampSteps = 33;       // of the legend
+constexpr double kFaint = 0.16;      // how far an allowed pair of a mask stands out
+constexpr double kPainted = 0.22;    // how far one that is painted is tinted
+constexpr double kFigureRow = 16.0;  // design units of a row in which a number fits
 
 /// Cells that one texel stands for.
 struct CellBlock {
@@ -70,25 +71,33 @@ Color color_of_cells(const MapCells& cells, const PooledCells& pooled, const Col
     return color_of(range, pooled.largest, name);
 }
 
-/// Cells on a side of the texels that this zoom shows: no more texels than pixels.
-Index texel_side(const MapLook& look) {
-    const double level = std::ceil(std::log2(cells_per_pixel(look)) - 1e-6);
-    return Index{1} << static_cast<int>(std::clamp(level, 0.0, 40.0));
+/// Rows and columns of the cells that one texel stands for.
+struct TexelSides {
+    Index rows = 1, columns = 1;
+};
+
+/// At this zoom: no more texels than pixels.
+TexelSides texel_sides(const MapLook& look) {
+    const auto side = [](double cells_of_pixel) {
+        const double level = std::ceil(std::log2(cells_of_pixel) - 1e-6);
+        return Index{1} << static_cast<int>(std::clamp(level, 0.0, 40.0));
+    };
+    return {side(rows_per_pixel(look)), side(columns_per_pixel(look))};
 }
 
-Image paint_cells(const MapCells& cells, CellBlock of, Index side, const ColorRange& range,
+Image paint_cells(const MapCells& cells, CellBlock of, TexelSides side, const ColorRange& range,
                   ThemeName name) {
-    const Index rows = (of.end_row - of.row + side - 1) / side;
-    const Index columns = (of.end_column - of.column + side - 1) / side;
+    const Index rows = (of.end_row - of.row + side.rows - 1) / side.rows;
+    const Index columns = (of.end_column - of.column + side.columns - 1) / side.columns;
     Image image{static_cast<int>(columns), static_cast<int>(rows), {}};
     image.rgba.resize(4 * static_cast<std::size_t>(rows * columns));
     std::uint8_t* pixel = image.rgba.data();
     for (Index r = 0; r < rows; ++r)
         for (Index c = 0; c < columns; ++c, pixel += 4) {
-            const Index row = of.row + r * side;
-            const Index column = of.column + c * side;
-            const CellBlock block{row, column, std::min(row + side, of.end_row),
-                                  std::min(column + side, of.end_column)};
+            const Index row = of.row + r * side.rows;
+            const Index column = of.column + c * side.columns;
+            const CellBlock block{row, column, std::min(row + side.rows, of.end_row),
+                                  std::min(column + side.columns, of.end_column)};
             const Color color = color_of_cells(cells, pooled_of(cells, block), range, name);
             std::memcpy(pixel, &color, sizeof color);
         }
@@ -107,7 +116,8 @@ std::pair<Index, Index> tiles_shown(double low, double high, Index cells, Index 
 std::vector<MapPicture> cell_pictures(const AppState& state, const MapCellsPtr& cells) {
     const MapLook& look = map_look(state);
     const MapCanvas canvas = canvas_of(look);
-    const Index side = texel_side(look), tile = side * large::kTileTexels;
+    const TexelSides side = texel_sides(look);
+    const TexelSides tile{side.rows * large::kTileTexels, side.columns * large::kTileTexels};
     const MatrixView<const float>& values = cells->values;
     const ThemeName name = state.theme;
     const ColorRange range = with_look(cells->range, color_look(state));
@@ -115,21 +125,24 @@ std::vector<MapPicture> cell_pictures(const AppState& state, const MapCellsPtr& 
         mix(static_cast<std::uint64_t>(name) * 8 + static_cast<std::uint64_t>(range.map),
             std::bit_cast<std::uint64_t>(range.high));
     const auto [top, bottom] =
-        tiles_shown(row_at(look, 0.0), row_at(look, canvas.height), values.rows, tile);
-    const auto [left, right] =
-        tiles_shown(column_at(look, 0.0), column_at(look, canvas.width), values.columns, tile);
+        tiles_shown(row_at(look, 0.0), row_at(look, canvas.height), values.rows, tile.rows);
+    const auto [left, right] = tiles_shown(column_at(look, 0.0), column_at(look, canvas.width),
+                                           values.columns, tile.columns);
     std::vector<MapPicture> pictures;
     for (Index r = top; r <= bottom; ++r)
         for (Index c = left; c <= right; ++c) {
-            const CellBlock block{r * tile, c * tile, std::min((r + 1) * tile, values.rows),
-                                  std::min((c + 1) * tile, values.columns)};
+            const CellBlock block{r * tile.rows, c * tile.columns,
+                                  std::min((r + 1) * tile.rows, values.rows),
+                                  std::min((c + 1) * tile.columns, values.columns)};
             // A texel at the edge may stand for fewer cells than the others.
-            const auto whole = [side](Index count) { return (count + side - 1) / side * side; };
-            std::uint64_t key = mix(cells->content, static_cast<std::uint64_t>(side));
+            const auto whole = [](Index count, Index of) { return (count + of - 1) / of * of; };
+            std::uint64_t key = mix(mix(cells->content, static_cast<std::uint64_t>(side.rows)),
+                                    static_cast<std::uint64_t>(side.columns));
             key = mix(mix(key, static_cast<std::uint64_t>(r)), static_cast<std::uint64_t>(c));
             pictures.push_back(
-                {cells_on_canvas(look, {block.row, block.column}, whole(block.end_row - block.row),
-                                 whole(block.end_column - block.column)),
+                {cells_on_canvas(look, {block.row, block.column},
+                                 whole(block.end_row - block.row, side.rows),
+                                 whole(block.end_column - block.column, side.columns)),
                  mix(key, looks), [cells, block, side, range, name] {
                      return paint_cells(*cells, block, side, range, name);
                  }});
@@ -148,7 +161,9 @@ std::vector<MapFigure> cell_figures(const AppState& state, const MapCells& cells
     const MapLook& look = map_look(state);
     const MapCanvas canvas = canvas_of(look);
     std::vector<MapFigure> figures;
-    if (cells_per_pixel(look) * kFigureCell * canvas.scale > 1.0) return figures;
+    const double largest =
+        std::max(rows_per_pixel(look) * kFigureRow, columns_per_pixel(look) * kFigureCell);
+    if (largest * canvas.scale > 1.0) return figures;
     const auto [top, bottom] =
         tiles_shown(row_at(look, 0.0), row_at(look, canvas.height), cells.values.rows, 1);
     const auto [left, right] =
@@ -165,16 +180,19 @@ std::vector<MapFigure> cell_figures(const AppState& state, const MapCells& cells
     return figures;
 }
 
-std::string legend_title(const MapCells& cells, Index side) {
+std::string legend_title(const MapCells& cells, TexelSides side) {
+    const bool single = side.rows == 1 && side.columns == 1;
     if (cells.support)
-        return side == 1 ? "may attend, or forbidden"
-                         : fmt::format("one of {0} × {0} pairs may attend, or none", side);
-    if (side == 1) return cells.noun;
-    return fmt::format("largest {} of {} × {} cells{}", cells.noun, side, side,
+        return single ? "may attend, or forbidden"
+                      : fmt::format("one of {} × {} pairs may attend, or none", side.rows,
+                                    side.columns);
+    if (single) return cells.noun;
+    return fmt::format("largest {} of {} × {} cells{}", cells.noun, side.rows, side.columns,
                        cells.range.scale == ColorScale::diverging ? ", by size" : "");
 }
 
-MapLegend cell_legend(const MapCells& cells, Index side, const ColorRange& range, ThemeName name) {
+MapLegend cell_legend(const MapCells& cells, TexelSides side, const ColorRange& range,
+                      ThemeName name) {
     MapLegend legend;
     legend.title = legend_title(cells, side);
     for (int n = 0; n < kRampSteps; ++n) {
@@ -311,7 +329,7 @@ MapView cells_view(const AppState& state, const MapCellsPtr& cells, const MapSel
     view.title = cells->title;
     view.role = cells->role;
     if (view.empty) return view;
-    const Index side = texel_side(look);
+    const TexelSides side = texel_sides(look);
     view.matrix = cells_on_canvas(look, {}, values.rows, values.columns);
     view.pictures = cell_pictures(state, cells);
     view.figures = cell_figures(state, *cells);

@@ -34,7 +34,8 @@ struct RulerAxis {
     bool keys = false;
     const AxisText* text = nullptr;
 
-    double cell_px() const { return 1.0 / cells_per_pixel(look); }
+    double cells_per_px() const { return keys ? columns_per_pixel(look) : rows_per_pixel(look); }
+    double cell_px() const { return 1.0 / cells_per_px(); }
     double at(double cell) const { return length / 2.0 + (cell - middle) * cell_px(); }
     Index first() const { return clamped_cell(middle - length / 2.0 / cell_px()); }
     Index last() const { return clamped_cell(middle + length / 2.0 / cell_px()); }
@@ -77,7 +78,7 @@ void add_documents(const RulerAxis& axis, std::vector<RulerMark>& marks) {
 }
 
 void add_numbers(const RulerAxis& axis, std::vector<RulerMark>& marks) {
-    const Index step = round_step(axis.label * cells_per_pixel(axis.look));
+    const Index step = round_step(axis.label * axis.cells_per_px());
     for (Index n = axis.first() / step * step; n <= axis.last(); n += step)
         marks.push_back({axis.at(static_cast<double>(n) + 0.5), grouped(n), false});
 }

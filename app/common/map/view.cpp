@@ -179,9 +179,11 @@ std::string error_text(const large::PreviewState& preview) {
 }  // namespace
 
 std::string zoom_text(const MapLook& look) {
-    const double cells = cells_per_pixel(look);
-    if (cells < 1.0) return fmt::format("1 cell = {} px", tick(1.0 / cells));
-    return fmt::format("1 px = {0} × {0} cells", tick(cells));
+    const double rows = rows_per_pixel(look), columns = columns_per_pixel(look);
+    if (rows != columns)
+        return fmt::format("1 cell = {} × {} px", tick(1.0 / rows), tick(1.0 / columns));
+    if (rows < 1.0) return fmt::format("1 cell = {} px", tick(1.0 / rows));
+    return fmt::format("1 px = {0} × {0} cells", tick(rows));
 }
 
 MapView build_map_view(const AppState& state) {

@@ -69,21 +69,23 @@ void draw_pictures(const Canvas& canvas) {
 /// Lines between cells, fading in as the cells grow.
 void draw_grid_lines(const Canvas& canvas) {
     const Frame& frame = canvas.scene.frame;
-    const double cell = 1.0 / view::cells_per_pixel(canvas.scene.look);
+    const double width = 1.0 / view::columns_per_pixel(canvas.scene.look);
+    const double height = 1.0 / view::rows_per_pixel(canvas.scene.look);
+    const double cell = std::min(width, height);
     if (cell < frame.px(kGridCell)) return;
     const PixelRect& matrix = canvas.scene.view.matrix;
     const PixelRect shown = canvas.visible(matrix);
     if (is_empty(shown)) return;
     const double share = std::min(1.0, cell / frame.px(2 * kGridCell) - 0.25);
     const Color color = view::translucent(frame.theme.background, share);
-    const auto first = [cell](double from, double start) {
-        return start + std::ceil((from - start) / cell) * cell;
+    const auto first = [](double from, double start, double step) {
+        return start + std::ceil((from - start) / step) * step;
     };
-    for (double x = first(shown.left, matrix.left); x <= shown.right; x += cell) {
+    for (double x = first(shown.left, matrix.left, width); x <= shown.right; x += width) {
         const ImVec2 low = canvas.at(std::round(x), shown.top);
         frame.painter.rect(low, {low.x + 1.0F, canvas.at(0.0, shown.bottom).y}, color);
     }
-    for (double y = first(shown.top, matrix.top); y <= shown.bottom; y += cell) {
+    for (double y = first(shown.top, matrix.top, height); y <= shown.bottom; y += height) {
         const ImVec2 low = canvas.at(shown.left, std::round(y));
         frame.painter.rect(low, {canvas.at(shown.right, 0.0).x, low.y + 1.0F}, color);
     }
