@@ -22,8 +22,8 @@ MapCanvas canvas_of(const MapLook& look);
 /// What this canvas shows: the whole matrix while `fitted`, else the nearest to `look.camera` that is allowed here.
 MapCamera shown_camera(const MapLook& look);
 double cells_per_pixel(const MapLook& look);
-/// The same of one axis. A matrix with few rows, or few columns, has them higher or wider than the other's cells, so that it is no
-/// hairline; on a map of tiles, whose texels are square, they are equal.
+/// The same of one axis. Few rows are higher than their cells are wide, few columns wider; on a map of tiles, whose texels are
+/// square, both are equal.
 double rows_per_pixel(const MapLook& look);
 double columns_per_pixel(const MapLook& look);
 
