@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/bias.h"
 #include "core/call.h"
 #include "core/cast.h"
 #include "core/engine.h"
@@ -22,19 +23,32 @@ constexpr Index kSlopeHeads = 8;  // that ALiBi's slopes are counted over in a m
 
 // ---- one side as a call
 
-/// The rows of the mask that are of one batch entry and head.
-std::shared_ptr<const Mask> sliced(const Mask& mask, Index batch, Index head) {
-    const Shape shape = mask.shape();
-    Mask part(Shape{1, 1, shape.t, shape.d});
-    const auto from = mask.matrix(std::min(batch, shape.b - 1), std::min(head, shape.h - 1));
+/// The rows of the mask or bias that are of one batch entry and head.
+template <class Value>
+TensorOf<Value> sliced(const TensorOf<Value>& all, Index batch, Index head) {
+    const Shape shape = all.shape();
+    TensorOf<Value> part(Shape{1, 1, shape.t, shape.d});
+    const auto from = all.matrix(std::min(batch, shape.b - 1), std::min(head, shape.h - 1));
     for (Index i = 0; i < from.rows; ++i)
         std::ranges::copy(from.row(i), part.matrix(0, 0).row(i).begin());
-    return std::make_shared<const Mask>(std::move(part));
+    return part;
 }
 
+/// The bias where −∞ is 0.
+std::shared_ptr<const PairBias> without_forbidding(const PairBias& bias) {
+    Tensor values(bias.values);
+    for (float& each : values.values())
+        if (each == kForbidding) each = 0.0F;
+    return make_bias(std::move(values));
+}
+
+/// Operations in softmax's place have no bias; what it forbids is in the array of the document's mask.
 MaskSpec mask_of(const KindsCall& call, const AttentionKind& kind) {
-    if (kind.mask == KindMask::document || rule_of(kind.mask)) return call.mask;
-    MaskSpec mask;
+    MaskSpec mask = call.mask;
+    if (kind.operation != Operation::softmax) mask.bias.reset();
+    if (kind.mask == KindMask::document || rule_of(kind.mask)) return mask;
+    mask = mask.bias_alone();
+    if (mask.bias_forbids()) mask.bias = without_forbidding(*mask.bias);
     if (kind.mask == KindMask::causal || kind.mask == KindMask::causal_window)
         mask.causal = CausalAlign::top_left;  // by position: query 0 stands where the call says
     if (kind.mask == KindMask::window || kind.mask == KindMask::causal_window)
@@ -65,6 +79,7 @@ AttentionSpec spec_of(const KindsCall& call, const AttentionKind& kind) {
     if (kind.softcap > 0.0) spec.softcap = kind.softcap;
     spec.alibi = kind.position == KindPosition::alibi;
     spec.mask = mask_of(call, kind);
+    spec.bias_before_softcap = call.bias_before_softcap;
     spec.empty_rows = kind.sink ? EmptyRows::zero : call.empty_rows;
     return spec;
 }
@@ -332,8 +347,8 @@ TensorD kind_input(const Tensor& tensor, Index batch, Index head) {
 
 MaskSpec mask_of_head(MaskSpec mask, Index batch, Index head) {
     if (!mask.padding.empty()) mask.padding = {mask.padding[batch]};
-    if (mask.custom) mask.custom = sliced(*mask.custom, batch, head);
-    mask.bias.reset();  // a document's mask has its −∞: with_forbidden_in_mask()
+    if (mask.custom) mask.custom = std::make_shared<const Mask>(sliced(*mask.custom, batch, head));
+    if (mask.bias) mask.bias = make_bias(sliced(mask.bias->values, batch, head));
     return mask;
 }
 

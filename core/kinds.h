@@ -68,7 +68,8 @@ struct AttentionKind {
 /// One head of a call.
 struct KindsCall {
     TensorD q, k, v;  // [1,1,T,d]
-    MaskSpec mask;    // of this head and sequence alone: see mask_of_head()
+    MaskSpec mask;    // of this head and sequence alone: see mask_of_head(); with its bias
+    bool bias_before_softcap = false;
     EmptyRows empty_rows = EmptyRows::zero;
     Index query_offset = 0;
     Index head = 0, heads = 1;  // which of how many: ALiBi's slopes are counted over them

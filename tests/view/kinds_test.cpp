@@ -5,6 +5,11 @@
 #include "app/workspaces/kinds/state.h"
 #include "app/workspaces/kinds/text.h"
 #include "app/workspaces/kinds/view.h"
+#include "core/bias.h"
+#include "core/cast.h"
+#include "core/engine.h"
+#include "tests/support/random.h"
+#include "tests/support/results.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;
@@ -448,6 +453,31 @@ TEST_CASE("the note says what of the document neither kind has") {
               inputs.params[Param::sinks] = Tensor(Shape{1, 1, 1, 2});
           }) == "Not applied: the document's score “Cosine”, RoPE, soft cap, ALiBi and sinks.");
     CHECK(note([](Inputs&, AttentionSpec& spec) { spec.mask.window_left = 1; }) == "");
+}
+
+TEST_CASE("both sides have the document's bias, as Step has it, and a step of its own") {
+    Tensor bias(Shape{1, 1, 1, 1}, 0.75F);
+    for (const bool cap_first : {false, true}) {
+        const AppState state =
+            after(call_state("kinds",
+                             [&](Inputs& inputs, AttentionSpec& spec) {
+                                 bias = attn::test::normal_tensor<float>(
+                                     {1, 1, inputs.q.shape().t, inputs.k.shape().t}, 3);
+                                 bias(0, 0, 1, 0) = kForbidding;
+                                 spec.mask.bias = make_bias(bias);
+                                 spec.bias_before_softcap = cap_first;
+                             }),
+                  {});
+        const KindsResult result = result_of(state);
+        CHECK(kinds_note(result) == "");
+        const auto a = result.a.weights();
+        const auto exact =
+            must(attend_exact(cast<double>(*state.document().inputs), state.document().spec));
+        for (Index i = 0; i < a.rows; ++i)
+            for (Index j = 0; j < a.columns; ++j)
+                CHECK(a(i, j) == doctest::Approx(exact[Stage::weights](0, 0, i, j)).epsilon(1e-6));
+        CHECK(a(1, 0) == 0.0);
+    }
 }
 
 TEST_CASE("where no query may attend there is no row to take a mean of, and it is said") {

@@ -23,6 +23,7 @@ Result<KindsCall> call_of(const KindsRequest& request) {
                          kind_input(k, request.batch, request.group),
                          kind_input(v, request.batch, request.group),
                          mask_of_head(document.spec.mask, request.batch, request.head),
+                         document.spec.bias_before_softcap,
                          document.spec.empty_rows,
                          document.size.query_offset,
                          request.head,

@@ -4,6 +4,7 @@
 #include "app/workspaces/kinds/explain.h"
 
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include "app/common/explain/parts.h"
 #include "app/common/format.h"
 #include "app/workspaces/kinds/compute.h"
+#include "core/bias.h"
 #include "core/scores/pair_rule.h"
 #include "core/scores/score.h"
 #include "core/softmax.h"
@@ -141,11 +143,9 @@ void add_scaling(const Pair& pair) {
              pair.at(Stage::scaled));
 }
 
-void add_cap(const Pair& pair, double capped) {
+void add_cap(const Pair& pair, double from, double capped) {
     const std::string cap = number(pair.side.kind.softcap);
-    pair.add("cap",
-             fmt::format("{0} · tanh({1} ÷ {0})", cap, factor(number(pair.at(Stage::scaled)))),
-             capped);
+    pair.add("cap", fmt::format("{0} · tanh({1} ÷ {0})", cap, factor(number(from))), capped);
 }
 
 void add_slope(const Pair& pair, double from) {
@@ -159,10 +159,18 @@ void add_slope(const Pair& pair, double from) {
 void add_biases(const Pair& pair) {
     const double cap = pair.side.kind.softcap;
     double now = pair.at(Stage::scaled);
+    const AttentionSpec& spec = pair.side.spec;
+    const auto add_bias = [&] {
+        const double bias = bias_at(spec.mask, 0, pair.side.head, pair.i, pair.j);
+        pair.add("bias", plain(now, Role::score) + plain(bias), now + bias);
+        now += bias;
+    };
+    if (spec.mask.bias && spec.bias_before_softcap) add_bias();
     if (cap != 0.0) {
-        now = PairRule{cap, 0.0}.biased(now, 0, 0);
-        add_cap(pair, now);
+        const double capped = PairRule{cap, 0.0}.biased(now, 0, 0);
+        add_cap(pair, std::exchange(now, capped), capped);
     }
+    if (spec.mask.bias && !spec.bias_before_softcap) add_bias();
     if (pair.side.slope != 0.0) add_slope(pair, now);
 }
 

@@ -102,19 +102,23 @@ std::string not_number_text(const KindsResult& result) {
 
 constexpr double kRounding = 1e-12;
 
-/// What of the document no side of the comparison has, for each is a kind of its own: "Without the document's RoPE and
-/// dropout."; "" where there is nothing.
-std::string left_out_text(const Document& document) {
+/// What of the document a side of the comparison lacks, for each is a kind of its own: "Not applied: the document's RoPE and
+/// dropout."; "" where there is nothing. Both sides have its bias unless one is an operation in softmax's place.
+std::string left_out_text(const KindsResult& result) {
+    const Document& document = *result.document;
+    const bool has_bias = result.a.is_softmax() && result.b.is_softmax();
     std::vector<std::string> names;
     for (const Feature& feature : features(
              document.spec, document.inputs->params,
-             {"scale q_and_k", "window_left", "window_right", "global_tokens", "query_offset"}))
+             {"scale q_and_k", "window_left", "window_right", "global_tokens", "query_offset"})) {
+        if (feature.key == "bias" && has_bias) continue;
         names.push_back(feature.key == "softcap" ? "soft cap"
                         : feature.key == "sinks" ? "sinks"
                         : feature.key == "bias"  ? "bias"
                         : feature.key == info(document.spec.score).key
                             ? fmt::format("score “{}”", feature.title)
                             : std::string(feature.title));
+    }
     if (document.spec.drops()) names.emplace_back("dropout");
     if (names.empty()) return {};
     const std::string last = names.back();
@@ -184,7 +188,12 @@ std::string kind_tex(const AttentionKind& kind, const KindComputed& computed) {
     if (!below.empty())
         tex = tall ? fmt::format(R"(\frac{{1}}{{{}}} \, {})", fmt::join(below, R"( \, )"), score)
                    : fmt::format(R"(\frac{{{}}}{{{}}})", score, fmt::join(below, R"( \, )"));
+    const bool bias = computed.spec.mask.bias != nullptr;
+    const bool first = computed.spec.bias_before_softcap;
+    const bool inside = bias && first && kind.softcap != 0.0;
+    if (inside) tex += R"( + \frac{\mathrm{bias}_{i,j}}{\mathrm{cap}})";
     if (kind.softcap != 0.0) tex = fmt::format(R"(\mathrm{{cap}} \cdot \tanh({}))", tex);
+    if (bias && !inside) tex += R"( + \mathrm{bias}_{i,j})";
     if (computed.slope > 0.0) tex += R"( - \mathrm{slope} \cdot |i - j|)";
     return "S_{i,j} = " + tex;
 }
@@ -256,8 +265,7 @@ std::string kinds_note(const KindsResult& result) {
                                         : ""));
         break;
     }
-    if (const std::string left = left_out_text(*result.document); !left.empty())
-        notes.push_back(left);
+    if (const std::string left = left_out_text(result); !left.empty()) notes.push_back(left);
     return fmt::format("{}", fmt::join(notes, " "));
 }
 
