@@ -42,7 +42,7 @@ std::shared_ptr<const PairBias> without_forbidding(const PairBias& bias) {
     return make_bias(std::move(values));
 }
 
-/// Operations in softmax's place have no bias; what it forbids is in the array of the document's mask.
+/// Operations in softmax's place have no bias; its −∞ are in the array of the document's mask.
 MaskSpec mask_of(const KindsCall& call, const AttentionKind& kind) {
     MaskSpec mask = call.mask;
     if (kind.operation != Operation::softmax) mask.bias.reset();
