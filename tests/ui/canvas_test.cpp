@@ -402,7 +402,7 @@ TEST_CASE("the words of the weights are chips over the columns where they fit, w
     view::apply(state, view::GoToStage{Stage::weights});
     const NullUi ui;
     const auto view = build_step_view(state);
-    for (const ImVec2 space : {ImVec2{1100.0F, 800.0F}, {1100.0F, 300.0F}, {150.0F, 800.0F}}) {
+    for (const ImVec2 space : {ImVec2{1100.0F, 800.0F}, {1100.0F, 300.0F}, {125.0F, 800.0F}}) {
         const ui::CanvasLayout layout = ui::lay_out_canvas(view, ui.style(), space);
         CHECK((layout.chips == ui::ChipForm::level) == (space.x > 200.0F));
         CHECK((layout.chips == ui::ChipForm::upright) == (space.x < 200.0F));

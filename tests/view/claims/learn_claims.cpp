@@ -222,7 +222,7 @@ bool check_switched(const Match& match) {
         const auto parts = parts_of("{} from step {}", stated[n]);
         const std::string what = list[n].head < 0
                                      ? std::string(list[n].on ? "with scaling" : "without scaling")
-                                     : "layer " + std::to_string(list[n].head / heads) + " head " +
+                                     : "L" + std::to_string(list[n].head / heads) + " H" +
                                            std::to_string(list[n].head % heads) +
                                            (list[n].on ? " on" : " off");
         if (!parts || (*parts)[0] != what ||

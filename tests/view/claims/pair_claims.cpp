@@ -91,6 +91,13 @@ bool check_masked_pair(const Match& match) {
     return i >= document.size.tq || j >= document.size.tk || !allows(match.state, i, j);
 }
 
+bool check_infinite_score(const Match& match) {
+    const auto [i, j] = compare_look(match.state).cell;
+    return allows(match.state, i, j) &&
+           rows_of(match.state, Stage::masked).row(i)[static_cast<std::size_t>(j)] ==
+               -std::numeric_limits<double>::infinity();
+}
+
 /// The scores of the row in which the pair is, and the sink at their end.
 std::vector<double> scores_of_row(const AppState& state, const Reach& reach) {
     const auto row = rows_of(state, Stage::masked).row(reach.row);
@@ -620,6 +627,7 @@ constexpr Claim kClaims[] = {
     {"This weight cannot change: its row has only one key, or contains a number that is not finite",
      check_alone},
     {"The pair is masked, so no change here gives it a weight", check_masked_pair},
+    {"The score is −∞, so no change here gives it a weight", check_infinite_score},
     {"‖Δ{}‖ = {}, most in column {}: {}", check_step},
     {"‖Δ{}‖ = {}", check_step},
     {"How to change {} from {} to {}", check_asked},

@@ -66,6 +66,13 @@ bool check_turned(
            number_of((*times)[1]) == turned(match);
 }
 
+bool check_given_turn(const Match& match) {
+    const auto& rope = spec(match).rope;
+    const bool halves = match.part.size() > 1;
+    return rope && rope->tables && halves == (rope->pairs == RopePairs::half) &&
+           (!halves || match.number(0) == turned(match) / 2);
+}
+
 bool check_more_pairs(const Match& match) {  // than the two that are written out, of A or B
     const auto& result = kinds_look(match.state).result;
     return result && std::ranges::any_of(std::array{&result->a, &result->b}, [&](const auto* side) {
@@ -238,6 +245,12 @@ constexpr Claim kClaims[] = {
      check_turned},
     {"Columns c and c + {} of each {} rotate together, by the token’s position times {} radians",
      check_turned},
+    {"Columns 2c and 2c + 1 of each {} rotate together, by the given cosine and sine of the token "
+     "and c",
+     check_given_turn},
+    {"Columns c and c + {} of each {} rotate together, by the given cosine and sine of the token "
+     "and c",
+     check_given_turn},
     {"And so {} more pair{} of columns of {}", check_more_pairs},
     {"{} cannot be computed here: rope.dims is {}: RoPE turns pairs of columns, so an even number "
      "from 2 to d_k = {} is expected",
