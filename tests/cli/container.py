@@ -6,7 +6,8 @@
 The build compiles the program, about 10 minutes on two cores, and installs packages from Debian's archive. It needs the images
 debian:12 and debian:12-slim, and does not pull them. Without a registry, make each of them from a folder that
 `debootstrap --variant=minbase bookworm ROOT` filled: `tar -C ROOT -c . | podman import - docker.io/library/debian:12`.
-With ATTN_IMAGE, the name of a built image, the build is left out. 77: podman, NumPy or an image is missing.
+ATTN_IMAGE=build asks for that; another value is the name of an image that is built. 77: neither is asked for, or podman, NumPy or an
+image is missing.
 """
 import os
 import pathlib
@@ -35,8 +36,9 @@ def skip(reason):
 class Container(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.image = IMAGE or f"localhost/attnscope-test-{os.getpid()}"
-        if not IMAGE:
+        build = IMAGE == "build"
+        cls.image = f"localhost/attnscope-test-{os.getpid()}" if build else IMAGE
+        if build:
             cls.addClassCleanup(podman, "rmi", "--force", cls.image)
             begin = time.monotonic()
             # The host's network, because a bridge needs more rights than a test may have.
@@ -88,13 +90,15 @@ class Container(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    if not IMAGE:
+        skip("ATTN_IMAGE is not set: build, or the name of a built image")
     if not shutil.which("podman"):
         skip("podman is not installed")
     try:
         import numpy
     except ImportError:
         skip("NumPy is not installed (Debian: python3-numpy)")
-    for base in () if IMAGE else BASES:
+    for base in BASES if IMAGE == "build" else ():
         if podman("image", "exists", base).returncode:
             skip(f"there is no image {base}: run podman pull {base}")
     unittest.main(argv=sys.argv[:1])
