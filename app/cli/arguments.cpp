@@ -164,6 +164,7 @@ std::optional<int> parse(CLI::App& app, Args args, Streams io) {
         return kSuccess;
     }
     app.allow_extras();
+    app.allow_windows_style_options(false);  // "/tmp/in.npz" is a file on every system
     app.formatter(std::make_shared<HelpLayout>());
     app.get_formatter()->column_width(28);
     try {
