@@ -52,6 +52,8 @@ void check_memory() {
 void check_files(const fs::path& folder) {
     using namespace attn;
     const fs::path file = folder / fs::path(u8"ä 中.txt");
+    check(fs::path("ä 中.txt") == file.filename(), "a path from char is UTF-8");
+    check(file.filename().string() == "ä 中.txt", "a path gives UTF-8");
     check(write_file_atomically(file, "one\r\ntwo\n").has_value(), "a file is written");
     const auto read = read_text_file(file);
     check(read && *read == "one\r\ntwo\n", "it is read byte for byte");

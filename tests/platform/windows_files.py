@@ -15,8 +15,8 @@ import tempfile
 from windows_syntax import COMPILER, link_headers
 
 TREE = pathlib.Path(sys.argv[1]).resolve()
-SOURCES = ["tests/platform/windows_files.cpp", "windows/core/posix/platform.cpp", "windows/core/io/file.cpp", "core/rng.cpp", "core/result.cpp",
-           "core/text.cpp", "core/check.cpp"]
+SOURCES = ["tests/platform/windows_files.cpp", "windows/core/posix/platform.cpp", "windows/core/io/file.cpp", "windows/utf8_paths.cpp", "core/rng.cpp",
+           "core/result.cpp", "core/text.cpp", "core/check.cpp"]
 for program, package in ((COMPILER, "g++-mingw-w64-x86-64-posix"), ("wine", "wine, wine64")):
     if shutil.which(program) is None:
         print(f"{program} is not installed (Debian: {package})")

@@ -3,7 +3,6 @@
 #include <windows.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -24,8 +23,14 @@ constexpr std::size_t kMaxCached = 2048;
 constexpr int kMostPixels = 8192;  // every OpenGL takes a texture of that size
 constexpr int kMargin = 2;         // of ink beside a line's box
 
-/// In UTF-16.
-std::wstring wide(std::string_view text) { return std::filesystem::path(text).wstring(); }
+/// In UTF-16; bytes that are not UTF-8 become U+FFFD.
+std::wstring wide(std::string_view text) {
+    const auto bytes = static_cast<int>(text.size());
+    const int count = ::MultiByteToWideChar(CP_UTF8, 0, text.data(), bytes, nullptr, 0);
+    std::wstring letters(static_cast<std::size_t>(count), L'\0');
+    ::MultiByteToWideChar(CP_UTF8, 0, text.data(), bytes, letters.data(), count);
+    return letters;
+}
 
 /// Windows' own font, whose links lead to those of other scripts.
 HFONT make_font(const view::Font& font) {
