@@ -14,6 +14,7 @@ foreach(font Inter-Regular.otf Inter-Bold.otf JetBrainsMono-Regular.ttf STIXGene
   endif()
   list(GET found 0 found)
   install(FILES ${found} DESTINATION ${attn_share}/fonts)
+  file(COPY ${found} DESTINATION ${PROJECT_BINARY_DIR}/${attn_share}/fonts)  # for the program of the build folder
 endforeach()
 
 install(FILES LICENSE DESTINATION licences RENAME attnscope)
