@@ -42,10 +42,8 @@ std::shared_ptr<const PairBias> without_forbidding(const PairBias& bias) {
     return make_bias(std::move(values));
 }
 
-/// Operations in softmax's place have no bias; its −∞ are in the array of the document's mask.
 MaskSpec mask_of(const KindsCall& call, const AttentionKind& kind) {
     MaskSpec mask = call.mask;
-    if (kind.operation != Operation::softmax) mask.bias.reset();
     if (kind.mask == KindMask::document || rule_of(kind.mask)) return mask;
     mask = mask.bias_alone();
     if (mask.bias_forbids()) mask.bias = without_forbidding(*mask.bias);
@@ -110,6 +108,21 @@ TensorD among_heads(const TensorD& q, Index head, Index heads) {
     return all;
 }
 
+OperationSpec operation_of(const AttentionKind& kind, std::uint64_t seed);
+
+/// Of an operation without a logit for each pair; −∞ is in the array of the document's mask too.
+void drop_refused_bias(const KindsCall& call, KindComputed& side) {
+    if (!side.spec.mask.bias || side.is_softmax()) return;
+    const auto whole = validate(side.inputs, side.spec);
+    if (!whole) return;
+    const OperationSpec operation = operation_of(side.kind, call.seed);
+    AttentionSpec without = side.spec;
+    without.mask.bias.reset();
+    if (unsupported(operation, {whole->size(), side.spec}) &&
+        !unsupported(operation, {whole->size(), without}))
+        side.spec = without;
+}
+
 /// Its inputs, spec, head, factor and slope, by its kind.
 void set_call(const KindsCall& call, KindComputed& side) {
     const AttentionKind& kind = side.kind;
@@ -127,6 +140,7 @@ void set_call(const KindsCall& call, KindComputed& side) {
     side.inputs.k = call.k;
     side.inputs.v = call.v;
     add_parameters(call, kind, heads, side.inputs.params);
+    drop_refused_bias(call, side);
 }
 
 // ---- what came of it

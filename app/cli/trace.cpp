@@ -262,16 +262,14 @@ bool has_finite_inputs(const files::FileCall& call) {
            }));
 }
 
-/// With NaN or infinity, in a row of a query that has a key where `empty_are_nan`.
-bool is_beyond(const Tensor& tensor, const Tensor& logsumexp, bool empty_are_nan) {
+/// With NaN or infinity. Where rows without a key are NaN by an option, NaN counts in rows of queries that have a key alone:
+/// gradients of keys and parameters are sums over every query.
+bool is_beyond(const Tensor& tensor, const Tensor& logsumexp, bool empty_are_nan, bool of_queries) {
     if (is_finite(tensor)) return false;
     if (!empty_are_nan) return true;
-    const Shape& shape = tensor.shape();
-    const Shape& rows = logsumexp.shape();
-    const bool of_queries = shape.b == rows.b && shape.h == rows.h && shape.t == rows.t;
     for (std::size_t n = 0; n < tensor.values().size(); ++n) {
         const float x = tensor.values()[n];
-        const std::size_t row = n / static_cast<std::size_t>(shape.d);
+        const std::size_t row = n / static_cast<std::size_t>(tensor.shape().d);
         const bool has_key = of_queries && std::isfinite(logsumexp.values()[row]);
         if (has_key ? !std::isfinite(x) : std::isinf(x)) return true;
     }
@@ -281,16 +279,16 @@ bool is_beyond(const Tensor& tensor, const Tensor& logsumexp, bool empty_are_nan
 /// Stages and gradients with NaN or infinity. Scores and weights are left out: a mask makes −∞ of them.
 std::vector<std::string> not_finite(const Computed& computed, bool empty_are_nan) {
     std::vector<std::string> names;
-    const auto add = [&](std::string name, const Tensor& tensor) {
-        if (is_beyond(tensor, computed.forward.logsumexp, empty_are_nan))
+    const auto add = [&](std::string name, const Tensor& tensor, bool of_queries = false) {
+        if (is_beyond(tensor, computed.forward.logsumexp, empty_are_nan, of_queries))
             names.push_back(std::move(name));
     };
     for (const Stage stage : {Stage::q, Stage::k, Stage::v, Stage::context, Stage::output})
-        add(std::string(info(stage).key), computed.forward[stage]);
+        add(std::string(info(stage).key), computed.forward[stage], stage == Stage::context);
     if (!computed.gradient) return names;
     const Trace& d = *computed.gradient;
     for (const StageInfo& stage : stage_table())
-        add(fmt::format("d_{}", stage.key), d[stage.stage]);
+        add(fmt::format("d_{}", stage.key), d[stage.stage], stage.stage == Stage::q);
     for (const ParamInfo& param : param_table())
         add(fmt::format("d_{}", param.npz), d.params[param.param]);
     add("d_bias", d.bias);

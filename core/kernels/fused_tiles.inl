@@ -279,7 +279,7 @@ HWY_INLINE void forbid_by_bias(const Block& block, Index j, Tile& s) {
     });
 }
 
-/// B of the tile of S that begins at key j of a block, by the block's cap, bias, slope and distance. Blocks of a map have no bias.
+/// B of the tile of S that begins at key j of a block, by the block's cap, bias, slope and distance.
 template <class Block>
 HWY_INLINE void add_bias(const Block& block, Index j, Tile& s) {
     constexpr bool kHasBias = requires { block.bias; };

@@ -10,14 +10,19 @@
 namespace attn::large {
 namespace {
 
-/// ln Σ e^B over the allowed keys and the sink; −inf where there are none. NaN and +inf travel.
-double logsumexp_of(std::span<const double> biased, double sink) {
-    double most = sink;
-    for (const double b : biased) most = b > most || std::isnan(b) ? b : most;
-    if (std::isinf(most)) return most;
-    double sum = std::exp(sink - most);
-    for (const double b : biased) sum += std::exp(b - most);
-    return most + std::log(sum);
+/// ln Σ e^B = most + ln sum over the allowed keys and the sink; −inf where there are none. NaN and +inf travel.
+struct RowSum {
+    double most, sum = 1.0;
+
+    double logsumexp() const { return std::isinf(most) ? most : most + std::log(sum); }
+};
+RowSum sum_of(std::span<const double> biased, double sink) {
+    RowSum row{sink};
+    for (const double b : biased) row.most = b > row.most || std::isnan(b) ? b : row.most;
+    if (std::isinf(row.most)) return row;
+    row.sum = std::exp(sink - row.most);
+    for (const double b : biased) row.sum += std::exp(b - row.most);
+    return row;
 }
 
 /// A row with such a score is NaN as a whole.
@@ -25,11 +30,11 @@ bool spoils(double biased) {
     return std::isnan(biased) || biased == std::numeric_limits<double>::infinity();
 }
 
-double weight_of(const CellArithmetic& cell, bool empty_row, EmptyRows policy) {
+double weight_of(const CellArithmetic& cell, const RowSum& row, bool empty_row, EmptyRows policy) {
     constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
     if (empty_row) return policy == EmptyRows::nan ? kNan : 0.0;
     if (!cell.allowed) return 0.0;
-    return std::isfinite(cell.logsumexp) ? std::exp(cell.biased - cell.logsumexp) : kNan;
+    return std::isfinite(cell.logsumexp) ? std::exp(cell.biased - row.most) / row.sum : kNan;
 }
 
 }  // namespace
@@ -61,9 +66,10 @@ CellArithmetic cell_arithmetic(const WeightSource& source, Head head, Cell cell)
     if (finish.mask != nullptr) result.bias = finish.bias(cell.row, cell.column);
     result.biased = finish(result.score, cell.row, cell.column);
     result.sink = sink_of(source, head);
-    result.logsumexp = logsumexp_of(biased, result.sink);
+    const RowSum row = sum_of(biased, result.sink);
+    result.logsumexp = row.logsumexp();
     result.allowed = allowed[cell.column] != 0;
-    result.weight = weight_of(result, biased.empty(), source.spec.empty_rows);
+    result.weight = weight_of(result, row, biased.empty(), source.spec.empty_rows);
     return result;
 }
 

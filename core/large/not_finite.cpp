@@ -79,9 +79,12 @@ bool is_empty_row_nan(const WeightSource& source) {
     return source.spec.empty_rows == EmptyRows::nan && source.spec.mask.any();
 }
 
+/// By the arrays of the mask and of the bias.
 bool may_attend_custom(const WeightSource& source, Head head, Index i, Index j) {
-    if (!source.spec.mask.custom) return true;
-    const auto row = broadcast_row(*source.spec.mask.custom, head.b, head.h, i);
+    const MaskSpec& mask = source.spec.mask;
+    if (mask.bias_forbids() && bias_at(mask, head.b, head.h, i, j) == kForbidding) return false;
+    if (!mask.custom) return true;
+    const auto row = broadcast_row(*mask.custom, head.b, head.h, i);
     return row[row.size() == 1 ? 0 : static_cast<std::size_t>(j)] != 0;
 }
 
@@ -92,6 +95,12 @@ struct AllowedKeys {
 };
 AllowedKeys allowed_in_run(const WeightSource& source, Head head, Index i, Index begin, Index end) {
     if (begin >= end) return {};
+    if (source.spec.mask.bias_forbids()) {
+        AllowedKeys found;
+        for (Index j = end - 1; j >= begin; --j)
+            if (may_attend_custom(source, head, i, j)) found = {found.count + 1, j};
+        return found;
+    }
     if (!source.spec.mask.custom) return {end - begin, begin};
     const auto row = broadcast_row(*source.spec.mask.custom, head.b, head.h, i);
     if (row.size() == 1) return row[0] != 0 ? AllowedKeys{end - begin, begin} : AllowedKeys{};

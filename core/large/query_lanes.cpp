@@ -1,6 +1,8 @@
 #include "core/large/query_lanes.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "core/masks.h"
@@ -15,13 +17,14 @@ QueryLanes::QueryLanes(const WeightSource& source, Head head, Index groups, cons
       held_(held),
       size_(source.size),
       head_(head),
-      mask_(source.spec, source.size, head.b, head.h, false),
+      mask_(source.spec, source.size, head.b, head.h, source.spec.mask.bias_forbids()),
       finish_(finish_of(source, head)),
       lanes_(query_group_lanes()),
       groups_(static_cast<std::size_t>(groups)),
       factors_(static_cast<std::size_t>(size_.d_k),
                static_cast<float>(finish_.factor * std::numbers::log2e)),
-      rows_(static_cast<std::size_t>(lanes_ * size_.d_k)) {
+      rows_(static_cast<std::size_t>(lanes_ * size_.d_k)),
+      shifts_(static_cast<std::size_t>(groups * lanes_)) {
     const Index allow = Carve::rounded(kBlockKeys * lanes_);
     const Index bias = finish_.mask == nullptr ? 0 : allow;
     Carve carve(floats_, groups * Carve::rounded(size_.d_k * lanes_) + allow + bias +
@@ -44,9 +47,13 @@ const float* QueryLanes::key_row(Index j) const {
 }
 
 void QueryLanes::set(Index g, std::span<const Index> queries) {
+    constexpr double kAbsorbing =
+        1e16;  // added to a bias of that size a score changes no double either
     for (std::size_t lane = 0; lane < queries.size(); ++lane) {
         float* to = rows_.data() + static_cast<Index>(lane) * size_.d_k;
-        if (queries[lane] < 0)
+        const double shift = bias_shift(queries[lane]);
+        shifts_[static_cast<std::size_t>(g * lanes_) + lane] = static_cast<float>(shift);
+        if (queries[lane] < 0 || std::abs(shift) > kAbsorbing)
             std::fill_n(to, size_.d_k, 0.0F);
         else
             std::copy_n(query_row(queries[lane]), size_.d_k, to);
@@ -56,10 +63,29 @@ void QueryLanes::set(Index g, std::span<const Index> queries) {
     groups_[g] = mask_.group(queries);
 }
 
+/// The largest bias of the keys that the query attends to, where it is so large that float32 would lose the scores:
+/// softmax does not see it. 0 where a cap bounds them.
+double QueryLanes::bias_shift(Index query) const {
+    constexpr float kLarge = 1024.0F;
+    if (finish_.mask == nullptr || query < 0) return 0.0;
+    if (finish_.rule.bias_first && finish_.rule.cap != 0.0) return 0.0;
+    const std::span<const float> row =
+        broadcast_row(finish_.mask->bias->values, head_.b, head_.h, query);
+    const auto is_large = [](float each) { return std::isfinite(each) && std::abs(each) > kLarge; };
+    if (std::ranges::none_of(row, is_large)) return 0.0;
+    std::vector<std::uint8_t> allowed(static_cast<std::size_t>(size_.tk));
+    fill_allowed(source_.spec.mask, size_, head_.b, head_.h, query, allowed);
+    float most = -std::numeric_limits<float>::infinity();
+    for (std::size_t j = 0; j < allowed.size(); ++j)
+        if (allowed[j] != 0) most = std::max(most, row[row.size() == 1 ? 0 : j]);
+    return is_large(most) ? static_cast<double>(most) : 0.0;
+}
+
 double QueryLanes::far(Index query) const {
     if (query < 0) return 0.0;
-    return finish_.rule.slope * std::numbers::log2e *
-           static_cast<double>(near_position(query + finish_.offset, size_).distance);
+    const double near = finish_.rule.slope *
+                        static_cast<double>(near_position(query + finish_.offset, size_).distance);
+    return (near - bias_shift(query)) * std::numbers::log2e;
 }
 
 KeyRange QueryLanes::any(Index count) const {
@@ -71,11 +97,14 @@ KeyRange QueryLanes::any(Index count) const {
 }
 
 /// A row of the bias for each lane, or one for all.
-void QueryLanes::set_bias(const QueryGroup& queries, KeyRange part, PoolBlock& block) {
+void QueryLanes::set_bias(Index g, KeyRange part, PoolBlock& block) {
+    const QueryGroup& queries = group(g);
+    const float* const shifts = shifts_.data() + g * lanes_;
     const Tensor& bias = finish_.mask->bias->values;
     block.bias = bias_;
     block.bias_first = finish_.rule.bias_first;
-    block.bias_by_key = bias.shape().t == 1 && bias.shape().d > 1;
+    const bool is_shifted = std::any_of(shifts, shifts + lanes_, [](float x) { return x != 0.0F; });
+    block.bias_by_key = bias.shape().t == 1 && bias.shape().d > 1 && !is_shifted;
     const auto row_of = [&](Index i) { return broadcast_row(bias, head_.b, head_.h, i); };
     if (block.bias_by_key) {
         block.bias = row_of(0).data() + part.begin;
@@ -86,7 +115,8 @@ void QueryLanes::set_bias(const QueryGroup& queries, KeyRange part, PoolBlock& b
         const std::span<const float> row = row_of(std::max<Index>(query, 0));
         for (Index j = part.begin; j < part.end; ++j)
             bias_[(j - part.begin) * lanes_ + lane] =
-                query < 0 ? 0.0F : row[row.size() == 1 ? 0 : static_cast<std::size_t>(j)];
+                query < 0 ? 0.0F
+                          : row[row.size() == 1 ? 0 : static_cast<std::size_t>(j)] - shifts[lane];
     }
 }
 
@@ -109,7 +139,7 @@ PoolBlock QueryLanes::block(Index g, KeyRange part, Index origin, Index run) {
                     .cap = static_cast<float>(finish_.rule.cap * std::numbers::log2e),
                     .slope = static_cast<float>(finish_.rule.slope * std::numbers::log2e),
                     .distance = distance_};
-    if (finish_.mask != nullptr) set_bias(queries, part, block);
+    if (finish_.mask != nullptr) set_bias(g, part, block);
     return block;
 }
 

@@ -26,7 +26,7 @@ class QueryLanes {
     /// Group `g` holds G queries; −1: none, which attends to nothing.
     void set(Index g, std::span<const Index> queries);
     const QueryGroup& group(Index g) const { return groups_[g]; }
-    /// What B of a query is larger by here, in units of log2: near_position(). −1: nothing.
+    /// What B of a query is larger by here, in units of log2: near_position(), less the shift of its bias. −1: nothing.
     double far(Index query) const;
     /// The keys that any of the first `count` groups attends to; an empty range when none does.
     KeyRange any(Index count) const;
@@ -39,7 +39,8 @@ class QueryLanes {
     float* qt(Index g) { return qt_ + g * Carve::rounded(size_.d_k * lanes_); }
 
     const float* query_row(Index i) const;
-    void set_bias(const QueryGroup& queries, KeyRange part, PoolBlock& block);
+    double bias_shift(Index query) const;
+    void set_bias(Index g, KeyRange part, PoolBlock& block);
     const float* key_row(Index j) const;
 
     const WeightSource& source_;
@@ -52,6 +53,7 @@ class QueryLanes {
     std::vector<QueryGroup> groups_;
     std::vector<float> factors_;  // factor · log2 e, once a column of Q
     std::vector<float> rows_;     // [G, d_k], gathered
+    std::vector<float> shifts_;   // [groups, G]: subtracted from the bias of a row
     AlignedFloats floats_;
     float* qt_ = nullptr;
     float* allow_ = nullptr;     // [kBlockKeys, G]

@@ -14,6 +14,7 @@
 #include "core/large/pyramid.h"
 #include "core/large/texel_rows.h"
 #include "core/large/weight_source.h"
+#include "core/spec_arrays.h"
 
 namespace attn::large {
 namespace {
@@ -46,14 +47,14 @@ std::string rule_text(const WeightSource& source) {
     const MaskSpec& mask = spec.mask;
     const Dimensions& size = source.size;
     const auto or_none = [](std::optional<Index> value) { return value.value_or(-1); };
-    return fmt::format("{} {} {} {} {} {} {}|{} {} {} {} {}|{} {} {} {} {} {}|{}|{}", size.batch,
-                       size.heads, size.kv_heads, size.tq, size.tk, size.d_k, size.query_offset,
-                       score_factor(spec, size.d_k), spec.softcap.value_or(0.0), spec.alibi,
-                       static_cast<int>(spec.empty_rows), mask.custom != nullptr,
-                       mask.causal ? static_cast<int>(*mask.causal) : -1, or_none(mask.window),
-                       or_none(mask.window_left), or_none(mask.window_right), mask.global_tokens,
-                       or_none(mask.block), fmt::join(mask.padding, ","),
-                       fmt::join(source.sinks, ","));
+    return fmt::format(
+        "{} {} {} {} {} {} {}|{} {} {} {} {} {}|{} {} {} {} {} {}|{}|{}", size.batch, size.heads,
+        size.kv_heads, size.tq, size.tk, size.d_k, size.query_offset, score_factor(spec, size.d_k),
+        spec.softcap.value_or(0.0), spec.alibi, static_cast<int>(spec.empty_rows),
+        mask.custom != nullptr, mask.bias == nullptr ? 0 : 1 + spec.bias_before_softcap,
+        mask.causal ? static_cast<int>(*mask.causal) : -1, or_none(mask.window),
+        or_none(mask.window_left), or_none(mask.window_right), mask.global_tokens,
+        or_none(mask.block), fmt::join(mask.padding, ","), fmt::join(source.sinks, ","));
 }
 
 std::uint64_t fingerprint(const WeightSource& source) {
@@ -63,6 +64,11 @@ std::uint64_t fingerprint(const WeightSource& source) {
         hash = mixed(hash, operand->data(), operand->values().size_bytes());
     if (const Mask* mask = source.spec.mask.custom.get())
         hash = mixed(hash, mask->data(), mask->values().size_bytes());
+    if (const PairBias* bias = source.spec.mask.bias.get()) {
+        const std::string shape = to_string(bias->values.shape());
+        hash = mixed(hash, shape.data(), shape.size());
+        hash = mixed(hash, bias->values.data(), bias->values.values().size_bytes());
+    }
     return hash;
 }
 

@@ -111,7 +111,6 @@ WeightSource make_source(Operand q, Operand k, const Params& params, const Atten
     if (!made.k.empty()) k = shared(std::move(made.k));
     const std::span<const float> sinks = params[Param::sinks].values();
     WeightSource source{std::move(q), std::move(k), spec, size, {sinks.begin(), sinks.end()}};
-    source.spec.mask = with_forbidden_in_mask(spec.mask, size);
     if (spec.score == Score::relative) add_distances(params[Param::b_score], source);
     return source;
 }

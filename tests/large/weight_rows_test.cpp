@@ -9,6 +9,7 @@
 
 #include "core/bias.h"
 #include "core/kernels/fused_forward.h"
+#include "core/large/cell_arithmetic.h"
 #include "core/large/row_pool.h"
 #include "core/scores/score.h"
 #include "tests/large/pooled.h"
@@ -414,6 +415,44 @@ TEST_CASE("a strip of the pass is whole texels, and whole groups of lanes for bl
             CHECK(strip_rows(pool) % pool == 0);
         for (const Index pool : {32, 64}) CHECK(strip_rows(pool) % query_group_lanes() == 0);
     });
+}
+
+TEST_CASE("a bias that is large in a whole row leaves its weights as they are") {
+    const Case plain = long_case("plain", 5);
+    for (const float size : {-1e6F, 1e9F, -1e38F, std::numeric_limits<float>::lowest()})
+        for (const bool one_key : {false, true}) {
+            CAPTURE(size);
+            CAPTURE(one_key);
+            Case one = plain;
+            Tensor bias(Shape{1, 1, 211, 293}, size);
+            for (Index i = 0; i < 211 && one_key; ++i) {  // another key is far below
+                bias(0, 0, i, 7) = size < 0.0F ? kForbidding : 0.0F;
+            }
+            one.spec.mask.bias = make_bias(bias);
+            Case without = plain;
+            if (one_key) {
+                Mask mask(Shape{1, 1, 211, 293}, 1);
+                for (Index i = 0; i < 211; ++i) mask(0, 0, i, 7) = 0;
+                without.spec.mask.custom = std::make_shared<const Mask>(std::move(mask));
+            }
+            const auto biased = must(weight_source(one.inputs, one.spec));
+            const auto source = must(weight_source(without.inputs, without.spec));
+            PooledRows got, wanted;
+            REQUIRE(pool_rows(biased, {}, rows_from(0, 211), 1, 1, {}, got));
+            REQUIRE(pool_rows(source, {}, rows_from(0, 211), 1, 1, {}, wanted));
+            double worst = 0.0;
+            for (std::size_t n = 0; n < wanted.texels.mean.size(); ++n)
+                worst = std::max(worst, std::abs(static_cast<double>(got.texels.mean[n]) -
+                                                 static_cast<double>(wanted.texels.mean[n])));
+            // Added to 1e38 a score has no digit left in float64, and the row is even.
+            const bool even = std::abs(size) > 1e16F;
+            const auto shown = static_cast<double>(got.texels.mean[got.texels.at(3, 5)]);
+            if (!even) CHECK(worst < 1e-5);
+            if (even)
+                CHECK(shown == doctest::Approx(1.0 / (one_key ? 292.0 : 293.0)).epsilon(1e-5));
+            CHECK(cell_arithmetic(biased, {}, {3, 5}).weight ==
+                  doctest::Approx(shown).epsilon(1e-4));
+        }
 }
 
 TEST_CASE("a map needs no values and refuses dropout and scores that are no dot products") {

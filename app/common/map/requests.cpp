@@ -46,6 +46,8 @@ AttentionSpec spec_of(AttentionSpec spec, MapForm form) {
     spec.dropout = 0.0;
     if (form <= MapForm::biased) spec.mask = spec.mask.bias_alone();
     if (form >= MapForm::biased) return spec;
+    spec.mask.bias.reset();
+    spec.bias_before_softcap = false;
     spec.softcap.reset();
     spec.alibi = false;
     if (form != MapForm::scores) return spec;

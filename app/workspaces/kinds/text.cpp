@@ -103,15 +103,15 @@ std::string not_number_text(const KindsResult& result) {
 constexpr double kRounding = 1e-12;
 
 /// What of the document a side of the comparison lacks, for each is a kind of its own: "Not applied: the document's RoPE and
-/// dropout."; "" where there is nothing. Both sides have its bias unless one is an operation in softmax's place.
+/// dropout."; "" where there is nothing. Its bias is left out where an operation has no logit for each pair.
 std::string left_out_text(const KindsResult& result) {
     const Document& document = *result.document;
-    const bool has_bias = result.a.is_softmax() && result.b.is_softmax();
+    const bool a = result.a.spec.mask.bias != nullptr, b = result.b.spec.mask.bias != nullptr;
     std::vector<std::string> names;
     for (const Feature& feature : features(
              document.spec, document.inputs->params,
              {"scale q_and_k", "window_left", "window_right", "global_tokens", "query_offset"})) {
-        if (feature.key == "bias" && has_bias) continue;
+        if (feature.key == "bias" && (a || b)) continue;
         names.push_back(feature.key == "softcap" ? "soft cap"
                         : feature.key == "sinks" ? "sinks"
                         : feature.key == "bias"  ? "bias"
@@ -120,12 +120,14 @@ std::string left_out_text(const KindsResult& result) {
                             : std::string(feature.title));
     }
     if (document.spec.drops()) names.emplace_back("dropout");
-    if (names.empty()) return {};
+    std::string text = a == b ? "" : fmt::format("Only {} has the document's bias.", a ? "A" : "B");
+    if (names.empty()) return text;
     const std::string last = names.back();
     names.pop_back();
-    return names.empty() ? fmt::format("Not applied: the document's {}.", last)
-                         : fmt::format("Not applied: the document's {} and {}.",
-                                       fmt::join(names, ", "), last);
+    return text + (text.empty() ? "" : " ") +
+           (names.empty() ? fmt::format("Not applied: the document's {}.", last)
+                          : fmt::format("Not applied: the document's {} and {}.",
+                                        fmt::join(names, ", "), last));
 }
 
 }  // namespace

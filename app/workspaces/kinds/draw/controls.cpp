@@ -62,7 +62,9 @@ void draw_sizes(const Settings& at) {
     const bool nsa = kind.operation == Operation::nsa;
     if (view::is_windowed(kind.mask) || nsa)
         at.counted("window", "W", kind.window, 0,
-                   {"Window", "|i − j| ≤ W: at most W keys on each side."});
+                   {"Window", rule_of(kind.mask) == KeyRule::strided
+                                  ? "i − j ≤ W: at most W keys before the query, and itself."
+                                  : "|i − j| ≤ W: at most W keys on each side."});
     if (rule_of(kind.mask) || nsa)
         at.counted("keys", "k", kind.keys, 1,
                    {"Keys per query", nsa ? "Keys of the window and of the selected blocks."
