@@ -54,9 +54,9 @@ void wait_for_news() {
 }  // namespace
 
 EndingSignals::EndingSignals(std::function<void()> wake) {
+    caught_signal = 0;
     if (::pipe(news.data()) != 0) return;
     for (const int end : news) ::fcntl(end, F_SETFD, FD_CLOEXEC);
-    caught_signal = 0;
     watcher_ = std::jthread([wake = std::move(wake)](const std::stop_token& end) {
         for (wait_for_news(); !end.stop_requested(); wait_for_news()) wake();
     });
