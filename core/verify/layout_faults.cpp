@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/engine.h"
+#include "core/stop.h"
 #include "core/verify/faults.h"
 
 namespace attn::verify {
