@@ -1,13 +1,14 @@
 #pragma once
 
 #include "core/train/kernels.h"
+#include "core/train/moment.h"
 #include "core/train/packed.h"
+#include "core/train/plan.h"
 #include "core/train/tasks.h"
 
 namespace attn::train {
 
 struct Spec;
-struct Switches;
 
 // R rows: those of some sequences of up to T tokens each, one after the other. h head, s sequence. A sequence is computed at its
 // own length, with the same result as a batch that is padded to T with the padding masked.
