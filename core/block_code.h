@@ -8,6 +8,8 @@
 
 namespace attn {
 
+struct DigitRow;
+
 /// How a file of quantised weights stores numbers: blocks of `items` numbers in `bytes` bytes, one behind the other.
 struct BlockCode {
     Index items = 0, bytes = 0;  // 0: a type that is not read
@@ -15,6 +17,8 @@ struct BlockCode {
     void (*widen)(const unsigned char* blocks, Index count, float* numbers) = nullptr;
     /// The sum of the numbers of `count` blocks times as many of `a`.
     float (*dot)(const unsigned char* blocks, Index count, const float* a) = nullptr;
+    /// The same of numbers as digits (core/kernels/digit_dot.h), where the type has it.
+    float (*dot_digits)(const unsigned char* blocks, Index count, const DigitRow& a) = nullptr;
 };
 
 inline constexpr Index kMostBlockItems = 256;

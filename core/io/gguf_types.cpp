@@ -22,6 +22,7 @@
 #include "core/halves.h"
 #include "core/io/gguf.h"
 #include "core/io/gguf_grids.h"
+#include "core/kernels/digit_dot.h"
 
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
@@ -520,9 +521,9 @@ float dot_vectors(const Byte* blocks, Index count, const float* a) {
     for (Index n = 0; n < count; ++n, sums.a += kItems) Type::give(blocks + n * kBytes, sums);
     return sums.sum();
 }
-template <class Type, Index kItems, Index kBytes>
+template <class Type, Index kItems, Index kBytes, DigitDot kDotDigits>
 constexpr BlockCode kVectorCode{kItems, kBytes, widen_vectors<Type, kItems, kBytes>,
-                                dot_vectors<Type, kItems, kBytes>};
+                                dot_vectors<Type, kItems, kBytes>, kDotDigits};
 
 constexpr GgufType kTypes[] = {
     {0, "F32", kCode<widen_f32, 1, 4>},
@@ -535,9 +536,9 @@ constexpr GgufType kTypes[] = {
     {9, "Q8_1", kCode<widen_q8_1, 32, 36>},
     {10, "Q2_K", kCode<widen_q2_k, 256, 84>},
     {11, "Q3_K", kCode<widen_q3_k, 256, 110>},
-    {12, "Q4_K", kVectorCode<Q4K, 256, 144>},
+    {12, "Q4_K", kVectorCode<Q4K, 256, 144, kDotQ4K>},
     {13, "Q5_K", kCode<widen_q5_k, 256, 176>},
-    {14, "Q6_K", kVectorCode<Q6K, 256, 210>},
+    {14, "Q6_K", kVectorCode<Q6K, 256, 210, kDotQ6K>},
     {15, "Q8_K", kCode<widen_q8_k, 256, 292>},
     {16, "IQ2_XXS", kCode<widen_iq2_xxs, 256, 66>},
     {17, "IQ2_XS", kCode<widen_iq2_xs, 256, 74>},

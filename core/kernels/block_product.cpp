@@ -1,7 +1,7 @@
 // One row times a matrix of blocks of codes. k is what is summed over.
 //
-// Why it is fast. The numbers of a block are multiplied where they are made, in registers (BlockCode::dot), or in the first-level
-// cache; the codes of a 4-bit matrix, an eighth of its floats, are all that comes from memory.
+// Why it is fast. The numbers of a block are multiplied where they are made, in registers (BlockCode::dot, or dot_digits, which makes
+// none), or in the first-level cache; the codes of a 4-bit matrix, an eighth of its floats, are all that comes from memory.
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/block_product.cpp"
@@ -11,7 +11,6 @@
 
 #include <algorithm>
 
-#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -46,26 +45,19 @@ float dot(const float* a, const float* b, Index count) {
 
 constexpr Index kRun = 1024;  // numbers that are widened at a time; whole blocks of every type
 
-/// Asks for the codes that are used a few rows later, so that they come while others are multiplied.
-HWY_INLINE void ask_ahead(const BlockMatrix& matrix, Index row, Index bytes) {
-    constexpr Index kAhead = 4096, kLine = 64;  // bytes
-    const Index first = row * matrix.row_bytes() + kAhead;
-    const Index end = std::min<Index>(first + bytes, std::ssize(matrix.bytes));
-    for (Index at = first; at < end; at += kLine) hwy::Prefetch(matrix.bytes.data() + at);
-}
-
-void dot_rows(std::span<const float> a, const BlockView& b, std::span<float> out, bool add) {
+void dot_rows(const RowFactor& factor, const BlockView& b, std::span<float> out, bool add) {
     alignas(64) float wide[kRun];
-    const bool whole =
-        b.column % b.matrix->code->items == 0 && b.columns % b.matrix->code->items == 0;
+    const std::span<const float> a = factor.numbers;
+    const bool whole = b.whole();
     for (Index n = 0; n < b.rows; ++n) {
         float sum = 0.0F;
-        ask_ahead(*b.matrix, b.row + n, b.matrix->row_bytes());
         if (whole) {
-            const BlockMatrix& stored = *b.matrix;
-            sum = stored.code->dot(
-                stored.row(b.row + n) + b.column / stored.code->items * stored.code->bytes,
-                b.columns / stored.code->items, a.data());
+            const BlockCode& code = *b.matrix->code;
+            const unsigned char* const blocks =
+                b.matrix->row(b.row + n) + b.column / code.items * code.bytes;
+            const Index count = b.columns / code.items;
+            sum = factor.digits ? code.dot_digits(blocks, count, *factor.digits)
+                                : code.dot(blocks, count, a.data());
         }
         for (Index k = 0; k < b.columns && !whole; k += kRun) {
             const Index count = std::min(kRun, b.columns - k);
@@ -92,7 +84,13 @@ void widen_view(const BlockView& part, const MatrixView<float>& to) {
         widen_row(*part.matrix, part.row + n, part.column, part.columns, to.row(n).data());
 }
 
-void dot_block_rows(std::span<const float> a, const BlockView& b, std::span<float> out, bool add) {
+RowFactor row_factor(std::span<const float> a, const BlockView& b) {
+    RowFactor made{a, std::nullopt};
+    if (b.whole() && b.matrix->code->dot_digits != nullptr) made.digits = digit_row(a);
+    return made;
+}
+
+void dot_block_rows(const RowFactor& a, const BlockView& b, std::span<float> out, bool add) {
     HWY_DYNAMIC_DISPATCH(dot_rows)(a, b, out, add);
 }
 

@@ -148,10 +148,12 @@ void multiply_row(const Factor& a, const B& b, MatrixView<float> out, Into into)
 void multiply_row_with_blocks(std::span<const float> a, const BlockView& b, std::span<float> out,
                               Into into) {
     const Index width = std::max(kLeastBlockRows, divide_up(b.rows, kBlockPieces));
+    const RowFactor row = row_factor(a, b);
     parallel_for(divide_up(b.rows, width), {}, [&](Index n, int) {
         const Index first = n * width;
         const Index count = std::min(width, b.rows - first);
-        dot_block_rows(a, b.row_block(first, count), out.subspan(first, count), into == Into::add);
+        dot_block_rows(row, b.row_block(first, count), out.subspan(first, count),
+                       into == Into::add);
     });
 }
 

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <map>
 
 #include <nlohmann/json.hpp>
@@ -402,4 +403,41 @@ TEST_CASE("a product with blocks of codes is the one with their numbers in float
                         }
                     }
         }
+}
+
+TEST_CASE("a row with a number of another size times blocks of codes is the one in float32") {
+    constexpr Index kRows = 640, kColumns = 512;
+    for (const std::uint32_t type : {12U, 14U}) {  // Q4_K, Q6_K
+        const BlockCode& code = gguf_type(type)->code;
+        const auto owner = std::make_shared<const std::vector<unsigned char>>(
+            random_blocks(code, kRows * kColumns / code.items, type));
+        const BlockMatrix blocks{&code, *owner, kRows, kColumns, false};
+        const Tensor coded =
+            Tensor::stored({1, 1, kRows, kColumns}, std::make_shared<const Narrow>(blocks, owner));
+        const Tensor wide({1, 1, kRows, kColumns},
+                          std::vector<float>(coded.data(), coded.data() + coded.count()));
+        for (const float other :
+             {0.0F, 1e-40F, 1e-30F, 1e6F, 1e30F, -1e30F, std::numeric_limits<float>::quiet_NaN()}) {
+            CAPTURE(type);
+            CAPTURE(other);
+            Tensor a = random_rows(1, kColumns);
+            a(0, 0, 0, 100) = other;
+            const Tensor ours = product(a, transposed(WeightPart{coded}), Into::replace);
+            for (Index n = 0; n < kRows; ++n) {
+                double sum = 0.0, size = 1e-6;
+                for (Index k = 0; k < kColumns; ++k) {
+                    const double one = double{a(0, 0, 0, k)} * double{wide(0, 0, n, k)};
+                    sum += one;
+                    size += std::abs(one);
+                }
+                // The integers of 16 numbers are as exact as the largest of them.
+                for (Index k = 96; k < 112 && std::isfinite(other); ++k)
+                    size += std::abs(double{other} * double{wide(0, 0, n, k)});
+                if (std::isnan(sum))
+                    REQUIRE(std::isnan(ours(0, 0, 0, n)));
+                else
+                    REQUIRE(std::abs(ours(0, 0, 0, n) - sum) <= 64 * 0x1p-24 * size);
+            }
+        }
+    }
 }
