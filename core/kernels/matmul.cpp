@@ -72,21 +72,6 @@ auto plain_product(const Factor& a, const Factor& b, MatrixView<float> out, Into
         add(x * y);
 }
 
-/// out [1, n] (+)= a B, four rows of B at a time, each read once from its first column to its last.
-void add_rows(std::span<const float> a, MatrixView<const float> b, MatrixView<float> out,
-              Into into) {
-    auto sum = eigen(out).row(0);
-    const auto rows = eigen(b);
-    if (into == Into::replace) sum.setZero();
-    Index k = 0;
-    for (; k + 4 <= b.rows; k += 4) {
-        const float* const by = a.data() + k;
-        sum += by[0] * rows.row(k) + by[1] * rows.row(k + 1) + by[2] * rows.row(k + 2) +
-               by[3] * rows.row(k + 3);
-    }
-    for (; k < b.rows; ++k) sum += a[k] * rows.row(k);
-}
-
 /// A part of B in float32.
 MatrixView<const float> floats_of(const Factor&, MatrixView<const float> part, AlignedFloats&) {
     return part;
@@ -106,23 +91,34 @@ MatrixView<const float> floats_of(const BlockFactor&, const BlockView& part,
     return wide;
 }
 
-/// add_rows() of a part of B; of one that is widened a few rows at a time, which stay in the first-level cache.
 template <class B>
-void add_part(std::span<const float> a, const B& b, const auto& part, MatrixView<float> out,
-              AlignedFloats& memory, Into into) {
-    if constexpr (!kIsWidened<B>) return add_rows(a, part, out, into);
-    const Index rows = std::max(Index{4}, kWidenedNumbers / part.columns / 4 * 4);
+Order order_of(const B& b) {
+    return b.transposed ? Order::transposed : Order::stored;
+}
+/// A row times a part of B.
+void multiply_part(std::span<const float> a, const Factor& b, const MatrixView<const float>& part,
+                   std::span<float> out, AlignedFloats&, Into into) {
+    row_product(a, part, order_of(b), out, into);
+}
+void multiply_part(std::span<const float> a, const HalfFactor& b,
+                   const MatrixView<const std::uint16_t>& part, std::span<float> out,
+                   AlignedFloats&, Into into) {
+    row_product(a, part, b.format, order_of(b), out, into);
+}
+/// As it is stored: widened a few rows at a time, which stay in the first-level cache.
+void multiply_part(std::span<const float> a, const BlockFactor& b, const BlockView& part,
+                   std::span<float> out, AlignedFloats& memory, Into into) {
+    const Index rows = std::max(Index{8}, kWidenedNumbers / part.columns / 8 * 8);
     for (Index k = 0; k < part.rows; k += rows) {
         const Index count = std::min(rows, part.rows - k);
-        add_rows(a.subspan(k, count), floats_of(b, part.row_block(k, count), memory), out,
-                 k == 0 ? into : Into::add);
+        row_product(a.subspan(k, count), floats_of(b, part.row_block(k, count), memory),
+                    Order::stored, out, k == 0 ? into : Into::add);
     }
 }
 
 /// One row of A uses each number of B once: packing it would cost more than it saves.
 template <class B>
 void multiply_row(const Factor& a, const B& b, MatrixView<float> out, Into into) {
-    const std::span<const float> row = a.stored.row(0);
     // A widened B is read in long runs, by each thread from a part of its own.
     const Index width =
         !kIsWidened<B>
@@ -135,12 +131,9 @@ void multiply_row(const Factor& a, const B& b, MatrixView<float> out, Into into)
         const Index first = n * width;
         const Index count = std::min(width, out.columns - first);
         AlignedFloats& memory = wide[static_cast<std::size_t>(slot)];
-        const MatrixView<float> to = out.column_block(first, count);
-        if (b.transposed)
-            plain_product(a, transposed(floats_of(b, b.stored.row_block(first, count), memory)), to,
-                          into);
-        else
-            add_part(row, b, b.stored.column_block(first, count), to, memory, into);
+        const auto part =
+            b.transposed ? b.stored.row_block(first, count) : b.stored.column_block(first, count);
+        multiply_part(a.stored.row(0), b, part, out.row(0).subspan(first, count), memory, into);
     });
 }
 
