@@ -1,5 +1,6 @@
 #include "app/desktop.h"
 #include "app/common/assets.h"
+#include "app/common/document/document.h"
 #include "app/common/map/state.h"
 #include "app/window/journal.h"
 

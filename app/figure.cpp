@@ -1,5 +1,6 @@
 #include "app/figure.h"
 
+#include "app/common/document/document.h"
 #include "app/common/draw/figure_painters.h"
 #include "app/common/draw/measured.h"
 #include "app/common/draw/null_context.h"

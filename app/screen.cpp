@@ -2,6 +2,7 @@
 
 #include "app/common/draw/style.h"
 #include "app/common/draw/typeset.h"
+#include "app/common/state.h"
 #include "app/platform/spoken.h"
 #include "app/window/draw/window.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "app/common/state.h"
 #include "cluster/world.h"
 
 namespace attn::cluster {

@@ -8,6 +8,7 @@
 
 #include "app/cli/corpus.h"
 #include "app/common/or_throw.h"
+#include "app/common/state.h"
 #include "app/files/corpus.h"
 #include "app/files/standard.h"
 #include "app/files/text.h"

@@ -11,6 +11,7 @@
 
 #include "app/cli/trace_parts.h"
 #include "app/common/or_throw.h"
+#include "app/common/state.h"
 #include "cluster/parts.h"
 #include "cluster/ring.h"
 #include "cluster/world.h"
@@ -21,6 +22,8 @@
 #include "core/large/row_pool.h"
 #include "core/large/stored_strips.h"
 #include "core/large/weight_map.h"
+#include "core/large/weight_source.h"
+#include "core/stages.h"
 #include "core/stopwatch.h"
 
 namespace attn::cluster {

@@ -8,8 +8,8 @@
 #include "core/forward.h"
 #include "core/result.h"
 #include "core/run_control.h"
+#include "core/sizes.h"
 #include "core/stage.h"
-#include "core/trace.h"
 
 namespace attn {
 

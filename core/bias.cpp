@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/cast.h"
 #include "core/dimensions.h"
 #include "core/entries.h"
 #include "core/masks.h"
+#include "core/spec.h"
 #include "core/spec_arrays.h"
 #include "core/trace.h"
 

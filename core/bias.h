@@ -3,11 +3,12 @@
 #include <limits>
 #include <memory>
 
-#include "core/spec.h"
-#include "core/tensor.h"
+#include "core/forward.h"
+#include "core/sizes.h"
 
 namespace attn {
 
+struct MaskSpec;
 struct AttentionSpec;
 struct Dimensions;
 struct PairBias;

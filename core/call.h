@@ -6,7 +6,6 @@
 #include "core/forward.h"
 #include "core/result.h"
 #include "core/spec.h"
-#include "core/trace.h"
 
 namespace attn {
 

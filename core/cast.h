@@ -1,8 +1,37 @@
 #pragma once
 
+#include <algorithm>
+
+#include "core/tensor.h"
 #include "core/trace.h"
 
 namespace attn {
+
+/// A tensor to be read as floats for a while: widened 16-bit values live as long as this object.
+class InFloats {
+  public:
+    explicit InFloats(const Tensor& tensor)
+        : own_(tensor.narrow() ? tensor : Tensor()), tensor_(tensor.narrow() ? own_ : tensor) {}
+    InFloats(const InFloats&) = delete;
+    InFloats& operator=(const InFloats&) = delete;
+    const Tensor& operator*() const { return tensor_; }
+    const Tensor* operator->() const { return &tensor_; }
+
+  private:
+    const Tensor own_;
+    const Tensor& tensor_;
+};
+
+/// Rounds or widens every entry.
+template <class To, class From>
+TensorOf<To> cast(const TensorOf<From>& whole) {
+    const TensorOf<From> own = whole.narrow() ? whole : TensorOf<From>();
+    const TensorOf<From>& from = whole.narrow() ? own : whole;
+    auto to = TensorOf<To>::uninitialised(from.shape());
+    std::transform(from.values().begin(), from.values().end(), to.values().begin(),
+                   [](From value) { return static_cast<To>(value); });
+    return to;
+}
 
 /// Every tensor of a set of parameters, inputs or a trace, rounded or widened.
 template <class To, class From>

@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include "core/shape.h"
-#include "core/stages.h"
 
 namespace attn {
 

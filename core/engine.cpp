@@ -10,6 +10,8 @@
 #include "core/call.h"
 #include "core/kernels/reference.h"
 #include "core/memory.h"
+#include "core/stages.h"
+#include "core/trace.h"
 
 namespace attn {
 namespace {

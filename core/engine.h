@@ -2,11 +2,14 @@
 
 #include <string_view>
 
-#include "core/backend.h"
-#include "core/call.h"
-#include "core/trace.h"
+#include "core/forward.h"
+#include "core/result.h"
+#include "core/run_control.h"
+#include "core/stage.h"
 
 namespace attn {
+
+struct AttentionSpec;
 
 /// Checks that `upstream` is given at context or output, in that stage's shape or empty, and that
 /// `forward` holds what backward needs of the stages that the backend keeps: q, k, v, q_rot and k_rot (with RoPE),

@@ -13,6 +13,7 @@
 
 #include "core/dimensions.h"
 #include "core/metrics.h"
+#include "core/scores/operands.h"
 #include "core/scores/score.h"
 #include "core/softmax.h"
 

@@ -12,6 +12,7 @@
 #include "core/masks.h"
 #include "core/memory.h"
 #include "core/spec_arrays.h"
+#include "core/stages.h"
 
 namespace attn {
 namespace {

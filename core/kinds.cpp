@@ -12,8 +12,10 @@
 #include "core/masks.h"
 #include "core/metrics.h"
 #include "core/rng.h"
+#include "core/scores/operands.h"
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
+#include "core/stages.h"
 
 namespace attn {
 namespace {

@@ -11,6 +11,7 @@
 #include "core/metrics.h"
 #include "core/spec.h"
 #include "core/text.h"
+#include "core/trace.h"
 
 namespace attn {
 namespace {

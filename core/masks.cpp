@@ -2,6 +2,7 @@
 #include "core/bias.h"
 #include "core/dimensions.h"
 #include "core/entries.h"
+#include "core/spec.h"
 #include "core/spec_arrays.h"
 
 #include <algorithm>

@@ -9,6 +9,7 @@
 #include "core/dimensions.h"
 #include "core/platform.h"
 #include "core/spec.h"
+#include "core/stages.h"
 
 namespace attn {
 namespace {

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "core/rng.h"
+#include "core/scores/operands.h"
 #include "core/scores/score.h"
 
 namespace attn {

@@ -20,4 +20,7 @@ enum class Role : std::uint8_t {
     fourth
 };
 
+/// How values become colours: signed about 0, or a probability in [0, 1].
+enum class ColorScale : std::uint8_t { diverging, unit };
+
 }  // namespace attn

@@ -10,6 +10,7 @@
 
 #include "core/check.h"
 #include "core/entries.h"
+#include "core/spec.h"
 #include "core/spec_arrays.h"
 #include "core/text.h"
 

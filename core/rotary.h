@@ -4,10 +4,13 @@
 #include <memory>
 #include <vector>
 
-#include "core/call.h"
+#include "core/result.h"
 #include "core/spec_arrays.h"
 
 namespace attn {
+
+struct Dimensions;
+struct Rope;
 
 // RoPE of a call: queries and keys turn by Rope::tables where they are set, else by position times frequency. Then what makes tables.
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/engine.h"
+#include "core/trace.h"
 
 namespace attn {
 namespace {

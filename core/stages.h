@@ -43,8 +43,6 @@ enum class Axis : std::uint8_t {
 std::string_view extent(Axis axis);
 /// Which head axis a stage has: none (joined), the H query heads, or the Hkv key/value heads.
 enum class HeadAxis : std::uint8_t { none, query, key_value };
-/// How values become colours: signed about 0, or a probability in [0, 1].
-enum class ColorScale : std::uint8_t { diverging, unit };
 /// Which cells of an operand make the result cell (row i, column j).
 enum class Lights : std::uint8_t {
     same_cell,      // (i, j)

@@ -8,7 +8,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/halves.h"
 #include "core/sizes.h"
 
 namespace attn {

@@ -104,30 +104,4 @@ using TensorD = TensorOf<double>;
 /// true (non-zero) = may attend. The only mask type of the core.
 using Mask = TensorOf<std::uint8_t>;
 
-/// A tensor to be read as floats for a while: widened 16-bit values live as long as this object.
-class InFloats {
-  public:
-    explicit InFloats(const Tensor& tensor)
-        : own_(tensor.narrow() ? tensor : Tensor()), tensor_(tensor.narrow() ? own_ : tensor) {}
-    InFloats(const InFloats&) = delete;
-    InFloats& operator=(const InFloats&) = delete;
-    const Tensor& operator*() const { return tensor_; }
-    const Tensor* operator->() const { return &tensor_; }
-
-  private:
-    const Tensor own_;
-    const Tensor& tensor_;
-};
-
-/// Rounds or widens every entry.
-template <class To, class From>
-TensorOf<To> cast(const TensorOf<From>& whole) {
-    const TensorOf<From> own = whole.narrow() ? whole : TensorOf<From>();
-    const TensorOf<From>& from = whole.narrow() ? own : whole;
-    auto to = TensorOf<To>::uninitialised(from.shape());
-    std::transform(from.values().begin(), from.values().end(), to.values().begin(),
-                   [](From value) { return static_cast<To>(value); });
-    return to;
-}
-
 }  // namespace attn

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/call.h"
 #include "core/check_mask.h"
 #include "core/engine.h"
 #include "core/rope_scale.h"
@@ -13,7 +14,9 @@
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
 #include "core/spec_fields.h"
+#include "core/stages.h"
 #include "core/text.h"
+#include "core/trace.h"
 
 namespace attn {
 namespace {

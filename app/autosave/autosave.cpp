@@ -8,12 +8,14 @@
 #include <cstring>
 #include <ctime>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 
 #include <nlohmann/json.hpp>
 
 #include "app/autosave/session_lock.h"
 #include "app/common/or_throw.h"
+#include "core/dimensions.h"
 #include "core/io/file.h"
 
 namespace attn::autosave {

@@ -7,6 +7,7 @@
 #include "app/autosave/recent.h"
 #include "app/common/assets.h"
 #include "app/common/document/actions.h"
+#include "app/common/document/document.h"
 #include "app/window/rail.h"
 #include "app/window/session.h"
 

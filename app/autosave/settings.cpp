@@ -6,6 +6,7 @@
 #include "app/common/fields.h"
 #include "app/common/state.h"
 #include "app/window/rail.h"
+#include "core/dimensions.h"
 #include "core/io/file.h"
 #include "core/io/json.h"
 

@@ -12,6 +12,8 @@
 #include "app/files/outputs.h"
 #include "app/files/standard.h"
 #include "app/files/text.h"
+#include "core/call.h"
+#include "core/dimensions.h"
 #include "core/io/file.h"
 #include "core/text.h"
 #include "core/threads.h"

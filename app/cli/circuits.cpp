@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <limits>
+
 #include "app/cli/arguments.h"
 #include "app/cli/command.h"
 #include "app/cli/model_text.h"

@@ -8,11 +8,12 @@
 #include <string>
 #include <string_view>
 
-#include "app/common/state.h"
+#include "app/common/workspace_list.h"
 #include "app/figures/figure.h"
 #include "app/gl/pixels.h"
 #include "core/backend.h"
 #include "core/note.h"
+#include "core/result.h"
 
 namespace attn {
 struct Note;

@@ -6,6 +6,7 @@
 #include "app/cli/command.h"
 #include "app/cli/subcommands.h"
 #include "app/common/assets.h"
+#include "app/common/document/preset.h"
 #include "app/common/or_throw.h"
 #include "app/files/model.h"
 #include "attn_version.h"

@@ -8,6 +8,7 @@
 #include "app/cli/start.h"
 #include "app/cli/subcommands.h"
 #include "app/common/assets.h"
+#include "app/common/document/document.h"
 #include "app/common/or_throw.h"
 #include "app/files/axes.h"
 #include "app/files/standard.h"

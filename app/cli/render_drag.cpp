@@ -7,6 +7,7 @@
 #include "app/cli/render_parts.h"
 #include "app/common/actions.h"
 #include "app/common/map/state.h"
+#include "app/common/state.h"
 #include "core/large/weight_map.h"
 #include "core/stopwatch.h"
 

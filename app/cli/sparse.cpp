@@ -17,6 +17,7 @@
 #include "app/files/standard.h"
 #include "app/files/tensors.h"
 #include "app/files/text.h"
+#include "core/call.h"
 #include "core/engine.h"
 #include "core/given.h"
 #include "core/io/npy.h"

@@ -5,6 +5,7 @@
 #include "app/cli/arguments.h"
 #include "app/cli/subcommands.h"
 #include "app/files/text.h"
+#include "core/stages.h"
 #include "core/tex.h"
 #include "core/text.h"
 #include "core/train/task_table.h"

@@ -1,6 +1,7 @@
 #include "app/cli/start.h"
 #include "app/common/assets.h"
 #include "app/common/check_file.h"
+#include "app/common/document/document.h"
 #include "app/common/document/intervention_actions.h"
 #include "app/common/document/model_text.h"
 #include "app/common/map/actions.h"
@@ -34,6 +35,7 @@
 #include "core/io/arrays/array_file.h"
 #include "core/io/paths.h"
 #include "core/models/groups.h"
+#include "core/stages.h"
 #include "core/text.h"
 
 namespace attn::cli {

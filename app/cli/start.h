@@ -13,6 +13,7 @@
 #include "app/cli/cli.h"
 #include "app/common/action.h"
 #include "app/common/opener.h"
+#include "app/common/state.h"
 #include "app/files/open.h"
 #include "app/files/outputs.h"
 #include "app/gl/pixels.h"

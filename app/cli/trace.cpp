@@ -11,6 +11,7 @@
 #include "app/files/model.h"
 #include "app/files/standard.h"
 #include "app/files/text.h"
+#include "core/call.h"
 #include "core/heads/layer.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/file.h"

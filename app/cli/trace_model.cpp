@@ -1,5 +1,6 @@
 #include "app/cli/trace_parts.h"
 
+#include <limits>
 #include <numeric>
 
 #include <fmt/format.h>

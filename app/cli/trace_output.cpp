@@ -9,8 +9,10 @@
 #include "app/files/call.h"
 #include "app/files/standard.h"
 #include "core/io/png_image.h"
+#include "core/models/weights.h"
 #include "core/narrow.h"
 #include "core/spec_arrays.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 
 namespace attn::cli {

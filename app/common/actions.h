@@ -3,12 +3,16 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/common/action.h"
-#include "app/common/set_field.h"
-#include "app/common/state.h"
+#include "app/common/dialogs.h"
+#include "app/common/theme_name.h"
+#include "core/sizes.h"
 
 namespace attn::view {
+
+enum class Key : std::uint8_t;  // keys.h
 
 // The window: workspaces, undo, theme, help, palette, files to write.
 
@@ -43,7 +47,10 @@ struct CopyArithmetic {
     CopyAs format;
     static constexpr auto kJournalNames = journal_names("copy_arithmetic", "format");
 };
-using SetTheme = Put<in_state, &AppState::theme, "set_theme", "theme">;
+struct SetTheme {
+    ThemeName theme;
+    static constexpr auto kJournalNames = journal_names("set_theme", "theme");
+};
 struct SetUiScale {
     double scale;
     static constexpr auto kJournalNames = journal_names("set_ui_scale", "scale");
@@ -54,11 +61,18 @@ struct StartAtScale {
     static constexpr auto kJournalNames = journal_names("start_at_scale", "scale");
 };
 /// nullopt: where it fits the window.
-using ShowInspector = Put<in_state, &AppState::inspector, "show_inspector", "on">;
+struct ShowInspector {
+    std::optional<bool> on;
+    static constexpr auto kJournalNames = journal_names("show_inspector", "on");
+};
 /// The window is too narrow for an inspector next to the canvas.
-using SetNarrow = Put<in_state, &AppState::narrow>;
+struct SetNarrow {
+    bool on;
+};
 /// A group's digit was pressed: the next key is one of its letters. none: it no longer is.
-using HoldKey = Put<in_state, &AppState::held>;
+struct HoldKey {
+    Key key;
+};
 /// The message was read: empties the bottom line. A warning or an error stays until the next action.
 struct FadeMessage {};
 struct SetReducedMotion {
@@ -110,7 +124,9 @@ struct OfferRecovery {
 struct AnswerRecovery {
     RecoveryAnswer answer;
 };
-using SetRecent = Put<in_state, &AppState::recent>;
+struct SetRecent {
+    std::vector<std::string> files;
+};
 /// Asks for a path; nullopt: closes.
 struct ShowPrompt {
     std::optional<PromptKind> kind;

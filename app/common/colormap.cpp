@@ -1,6 +1,7 @@
 #include "app/common/colormap.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace attn::view {

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "app/common/theme.h"
-#include "core/stages.h"
+#include "core/role.h"
 
 namespace attn::view {
 

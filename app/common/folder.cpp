@@ -9,6 +9,7 @@
 
 #include "app/common/format.h"
 #include "app/common/lower_case.h"
+#include "core/dimensions.h"
 
 namespace attn::view {
 namespace {

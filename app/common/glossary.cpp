@@ -10,6 +10,7 @@
 #include "app/common/tokens.h"
 #include "core/io/file.h"
 #include "core/io/json.h"
+#include "core/stages.h"
 #include "core/tex.h"
 #include "core/text.h"
 

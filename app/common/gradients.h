@@ -5,7 +5,6 @@
 
 #include "core/forward.h"
 #include "core/result.h"
-#include "core/trace.h"
 
 namespace attn::view {
 

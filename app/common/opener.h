@@ -2,7 +2,6 @@
 
 #include <functional>
 
-#include "app/common/document/opened.h"
 #include "core/result.h"
 
 namespace attn {

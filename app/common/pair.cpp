@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/state.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
+#include "core/stages.h"
 
 namespace attn::view {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "app/common/sheet.h"
 #include "app/common/state.h"
+#include "core/stages.h"
 
 namespace attn::view {
 

@@ -9,6 +9,7 @@
 #include "app/common/actions.h"
 #include "app/common/state.h"
 #include "app/common/text.h"
+#include "core/run_control.h"
 #include "core/stop.h"
 
 namespace attn::view {

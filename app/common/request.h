@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "app/common/action.h"
+#include "app/common/document/opened.h"
 #include "app/common/opener.h"
 
 namespace attn {

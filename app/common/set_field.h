@@ -8,6 +8,7 @@
 
 #include "app/common/action.h"
 #include "app/common/slots.h"
+#include "core/check.h"
 #include "core/result.h"
 
 namespace attn::view {
@@ -118,11 +119,6 @@ struct SetField {
     }
 };
 
-/// Where Put sets members of the state itself.
-struct InState {
-    AppState& operator()(AppState& state) const { return state; }
-};
-inline constexpr InState in_state;
 template <class Of, class T>
 T member_type(T Of::*);  // only its type is used
 

@@ -8,6 +8,7 @@
 #include "app/common/state.h"
 #include "app/common/text.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

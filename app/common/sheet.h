@@ -1,16 +1,22 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/common/cell.h"
 #include "core/matrix_view.h"
-#include "core/stages.h"
+#include "core/role.h"
+#include "core/stage.h"
 
 namespace attn {
+enum class Axis : std::uint8_t;
+enum class HeadAxis : std::uint8_t;
+struct Operand;
 struct Dimensions;
-}
+}  // namespace attn
 
 namespace attn::view {
 

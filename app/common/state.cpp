@@ -2,15 +2,19 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/loss.h"
 #include "app/common/document/toy.h"
 #include "app/common/sheet.h"
 #include "app/common/text.h"
 #include "app/common/workspace.h"
+#include "core/backend.h"
 #include "core/call.h"
 #include "core/engine.h"
+#include "core/stages.h"
 #include "core/stopwatch.h"
+#include "core/trace.h"
 
 namespace attn::view {
 namespace {

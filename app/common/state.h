@@ -8,19 +8,17 @@
 #include <string_view>
 #include <vector>
 
+#include "app/common/dialogs.h"
 #include "app/common/document/preset.h"
-#include "app/common/document/text_patch.h"
 #include "app/common/gradients.h"
-#include "app/common/keys.h"
 #include "app/common/place.h"
 #include "app/common/slots.h"
 #include "app/common/theme_name.h"
 #include "app/common/workspace_list.h"
-#include "core/backend.h"
 #include "core/forward.h"
 #include "core/result.h"
+#include "core/sizes.h"
 #include "core/stage.h"
-#include "core/stages.h"
 
 namespace attn {
 enum class HeadAxis : std::uint8_t;
@@ -35,11 +33,11 @@ namespace attn::view {
 /// The backend that computes unless another is chosen.
 inline constexpr std::string_view kAuto = "auto";
 
+enum class Key : std::uint8_t;  // keys.h
 struct ActionType;
 struct Document;
 struct OpenRequest;
 class Action;
-class Request;
 struct EditEffect;
 
 /// What undo covers.
@@ -50,42 +48,6 @@ struct Edit {
     bool opens = false;  // another document than the step before
     bool typed = false;  // a model's text; what is typed on, in the same gesture, is the same step
 };
-
-enum class Severity : std::uint8_t { info, warning, error };
-inline constexpr std::string_view kSeverityNames[] = {"info", "warning", "error"};
-/// The bottom line: what just happened, in plain language.
-struct Message {
-    std::string text;
-    Severity severity = Severity::info;
-    bool restored = false;  // it stood there when the session that was opened was saved
-    bool muted = false;     // the muted line says it too, in windows that have one
-};
-
-/// What is asked for: the path of a file to open, of a session to save, of a figure to write; a text to patch from; the path
-/// of results to check; what a model's second stack reads.
-enum class PromptKind : std::uint8_t { open, save, figure, runs, patch, check, beside };
-struct Prompt {
-    PromptKind kind = PromptKind::open;
-    std::string path;        // as typed so far
-    bool confirmed = false;  // the file is there already, and the person was told
-    TextPatch patch = {};    // what the text is for
-};
-
-/// Unsaved work of a program that was ended before it could save.
-struct Recovery {
-    std::string path;  // of what was kept
-    std::string text;  // "The cat sat down, 2026-01-31 14:32"
-    bool operator==(const Recovery&) const = default;
-};
-enum class RecoveryAnswer : std::uint8_t { resume, discard, later };
-/// What is not saved as the program is to end.
-struct UnsavedWork {
-    bool shown = true;  // changes of the present document
-    std::string
-        left;  // "“The cat sat down”": changed documents that others took the place of; "": none
-};
-/// What is done with changes that are not saved when the program is to end: `keep`: they are offered at the next start.
-enum class QuitAnswer : std::uint8_t { save, discard, keep, stay };
 
 /// Fields of a session's file that this version does not know: the JSON of each by its JSON pointer ("/window/hue").
 using UnknownFields = std::map<std::string, std::string>;
@@ -118,12 +80,6 @@ struct Tour;
 using TourList = std::vector<std::shared_ptr<const Tour>>;
 /// What can be read of assets/tours.
 TourList list_tours();
-/// A request that could not be answered, because something was thrown meanwhile.
-struct FailedRequest {
-    std::string job;  // RequestKind::name
-    std::shared_ptr<const Request> request;
-    std::string text;  // a sentence, with the job's name
-};
 /// Where a person is in a tour.
 struct TourLook {
     std::shared_ptr<const Tour> tour;  // null: none was started
@@ -145,14 +101,6 @@ struct GlossaryLook {
 struct Gesture {
     const ActionType* action = nullptr;  // once it edited something
     bool joins = false;  // the edit that is being carried out joins that action's step
-};
-
-/// What is being typed in place of a slider's or a number field's value.
-struct Typing {
-    std::uint32_t control = 0;  // the ui's number of that control
-    std::string text;
-    bool selected = true;  // all of it at the start; false: its first letter was typed already
-    bool operator==(const Typing&) const = default;
 };
 
 /// Which control has the keyboard. Of the moment: in no journal and no session.
@@ -233,8 +181,8 @@ struct ProgramState {
     std::optional<Message> notice;  // of the system; before `message` until the next action
     std::optional<Gesture> gesture;
     Focus focus;
-    Key held = Key::none;  // a group's digit was pressed: the letter of a workspace comes next
-    bool narrow = false;   // too narrow for an inspector next to the canvas
+    Key held{};  // Key::none; a group's digit was pressed: the letter of a workspace comes next
+    bool narrow = false;  // too narrow for an inspector next to the canvas
     Effects effects;
     std::uint64_t opened = 0;  // requests so far
 };

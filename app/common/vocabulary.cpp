@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "app/common/assets.h"
+#include "app/common/document/document.h"
 #include "app/common/lower_case.h"
 #include "app/common/nearest.h"
 #include "app/common/state.h"

@@ -10,6 +10,7 @@
 #include "core/masks.h"
 #include "core/memory.h"
 #include "core/spec_arrays.h"
+#include "core/stages.h"
 #include "core/text.h"
 #include "core/train/task_table.h"
 

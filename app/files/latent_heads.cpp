@@ -6,6 +6,7 @@
 
 #include "app/files/inputs.h"
 #include "core/mla.h"
+#include "core/stages.h"
 
 namespace attn::files {
 namespace {

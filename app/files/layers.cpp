@@ -7,6 +7,7 @@
 #include <initializer_list>
 
 #include "app/files/text.h"
+#include "core/stages.h"
 #include "core/text.h"
 
 namespace attn::files {

@@ -9,6 +9,7 @@
 
 #include "app/files/inputs.h"
 #include "core/bias.h"
+#include "core/call.h"
 #include "core/entries.h"
 #include "core/masks.h"
 #include "core/memory.h"

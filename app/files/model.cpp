@@ -16,6 +16,7 @@
 #include "app/files/text.h"
 #include "core/backend.h"
 #include "core/models/family.h"
+#include "core/models/weights.h"
 #include "core/text.h"
 
 namespace attn::files {

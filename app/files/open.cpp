@@ -16,6 +16,7 @@
 #include "app/files/model.h"
 #include "app/files/results.h"
 #include "app/files/standard.h"
+#include "app/files/tensors.h"
 #include "app/window/session.h"
 #include "app/window/state_text.h"
 #include "core/bias.h"

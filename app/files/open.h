@@ -1,13 +1,21 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <string>
 
 #include "app/common/opener.h"
 #include "app/common/workspace_list.h"
-#include "app/files/tensors.h"
-#include "core/backend.h"
+#include "core/forward.h"
+#include "core/result.h"
+
+namespace attn::view {
+struct Document;
+}  // namespace attn::view
 
 namespace attn::files {
+
+struct TensorFile;
 
 /// Whether a file holds tensors and not a session: by its name, or by the first bytes of standard input.
 bool holds_tensors(const std::string& path);

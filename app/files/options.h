@@ -13,6 +13,7 @@
 #include "core/mla.h"
 #include "core/operations/operation.h"
 #include "core/rotary.h"
+#include "core/spec.h"
 
 namespace attn {
 struct SpecField;

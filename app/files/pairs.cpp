@@ -9,6 +9,7 @@
 #include "app/files/text.h"
 #include "core/spec_arrays.h"
 #include "core/spec_fields.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 
 namespace attn::files {

@@ -6,7 +6,9 @@
 #include "app/files/inputs.h"
 #include "app/files/layers.h"
 #include "app/files/serving.h"
+#include "core/numerics.h"
 #include "core/spec_arrays.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 
 namespace attn::files {

@@ -6,6 +6,7 @@
 
 #include "app/files/inputs.h"
 #include "app/files/layers.h"
+#include "core/call.h"
 #include "core/spec_arrays.h"
 
 namespace attn::files {

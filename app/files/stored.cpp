@@ -7,9 +7,11 @@
 #include <fmt/ranges.h>
 
 #include "app/files/pairs.h"
+#include "core/call.h"
 #include "core/engine.h"
 #include "core/heads/layer.h"
 #include "core/masks.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 
 namespace attn::files {

@@ -15,10 +15,12 @@
 #include "app/files/stored.h"
 #include "app/files/text.h"
 #include "app/files/token_text.h"
+#include "core/call.h"
 #include "core/io/file.h"
 #include "core/io/json.h"
 #include "core/spec_arrays.h"
 #include "core/spec_fields.h"
+#include "core/stages.h"
 #include "core/text.h"
 #include "core/train/task_table.h"
 

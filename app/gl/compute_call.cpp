@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/narrow.h"
+#include "core/trace.h"
 
 namespace attn::gl {
 namespace {

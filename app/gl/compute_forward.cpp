@@ -7,10 +7,13 @@
 
 #include <fmt/format.h>
 
+#include "core/cast.h"
 #include "core/kernels/projections.h"
 #include "core/masks.h"
 #include "core/rounding.h"
 #include "core/rows.h"
+#include "core/scores/operands.h"
+#include "core/stages.h"
 
 namespace attn::gl {
 namespace {

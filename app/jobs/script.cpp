@@ -3,6 +3,7 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/intervention_effects.h"
 #include "app/common/document/requests.h"
+#include "app/common/state.h"
 #include "app/window/requests.h"
 
 namespace attn::jobs {

@@ -8,6 +8,7 @@
 #include "app/common/actions.h"
 #include "app/common/latest_worker.h"
 #include "app/common/request.h"
+#include "core/run_control.h"
 
 namespace attn::jobs {
 

@@ -129,6 +129,11 @@ void carry_out(AppState& state, const CopyArithmetic& action) {
     show_message(state, "Copied {} as {}.", view.title, names[n]);
 }
 
+void carry_out(AppState& state, const SetTheme& action) { state.theme = action.theme; }
+void carry_out(AppState& state, const ShowInspector& action) { state.inspector = action.on; }
+void carry_out(AppState& state, const SetNarrow& action) { state.narrow = action.on; }
+void carry_out(AppState& state, const HoldKey& action) { state.held = action.key; }
+void carry_out(AppState& state, const SetRecent& action) { state.recent = action.files; }
 void carry_out(AppState& state, const SetUiScale& action) {
     carry_out(state, StartAtScale{action.scale});
     show_message(state, "UI scale {:.0f} %", 100.0 * state.ui_scale);

@@ -9,6 +9,7 @@
 #include "app/common/assets.h"
 #include "app/common/color_look.h"
 #include "app/common/document/actions.h"
+#include "app/common/document/document.h"
 #include "app/common/glossary.h"
 #include "app/common/state_text.h"
 #include "app/common/vocabulary.h"
@@ -21,6 +22,7 @@
 #include "app/window/rail.h"
 #include "app/window/tour.h"
 #include "core/narrow.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

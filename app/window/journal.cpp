@@ -11,6 +11,7 @@
 #include "app/common/document/intervention_actions.h"
 #include "app/common/document/intervention_effects.h"
 #include "app/common/document/model_place.h"
+#include "app/common/document/opened.h"
 #include "app/common/document/requests.h"
 #include "app/common/fields.h"
 #include "app/common/figure_size.h"
@@ -25,6 +26,7 @@
 #include "app/window/rail.h"
 #include "app/window/requests.h"
 #include "core/io/json.h"
+#include "core/run_control.h"
 #include "core/text.h"
 
 namespace attn::view {

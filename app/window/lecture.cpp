@@ -6,6 +6,7 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/intervention_effects.h"
+#include "app/common/document/opened.h"
 #include "app/common/fields.h"
 #include "app/common/workspace.h"
 #include "app/window/lecture_actions.h"

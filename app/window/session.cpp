@@ -1,4 +1,5 @@
 #include "app/window/session.h"
+#include "app/common/document/document.h"
 #include "app/window/former_names.h"
 #include "app/window/lecture.h"
 #include "app/window/rail.h"

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/window/session.h"
 #include "core/io/json.h"
 #include "core/io/packed_text.h"
+#include "core/stages.h"
 #include "core/text.h"
 
 namespace attn::view {

@@ -1,4 +1,5 @@
 #include "app/window/tour.h"
+#include "app/common/document/document.h"
 #include "app/common/workspace.h"
 #include "app/window/journal.h"
 

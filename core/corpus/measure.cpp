@@ -7,6 +7,7 @@
 #include "core/masks.h"
 #include "core/models/several_texts.h"
 #include "core/threads.h"
+#include "core/trace.h"
 
 namespace attn {
 namespace {

@@ -4,10 +4,13 @@
 #include <vector>
 
 #include "core/heads/all.h"
-#include "core/models/model.h"
-#include "core/models/tokenizer.h"
+#include "core/result.h"
+#include "core/run_control.h"
 
 namespace attn {
+
+class Model;
+struct ModelToken;
 
 /// What every head does in each of the texts, which are computed together: of each text the heads layer by layer, with a
 /// label where they are asked for. The measures are those that compute_heads() gives of each text, but for rounding.

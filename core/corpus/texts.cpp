@@ -10,6 +10,7 @@
 
 #include "core/io/json.h"
 #include "core/models/token_ids.h"
+#include "core/models/weights.h"
 #include "core/rng.h"
 #include "core/text.h"
 

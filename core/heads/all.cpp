@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/call.h"
+#include "core/cast.h"
 #include "core/engine.h"
 #include "core/given.h"
 #include "core/heads/layer.h"

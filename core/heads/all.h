@@ -14,6 +14,7 @@
 #include "core/heads/place.h"
 #include "core/models/row_intervention.h"
 #include "core/spec.h"
+#include "core/tensor.h"
 
 namespace attn {
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/heads/all.h"
+#include "core/trace.h"
 
 namespace attn {
 

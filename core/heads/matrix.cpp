@@ -7,6 +7,7 @@
 
 #include "core/heads/all.h"
 #include "core/stop.h"
+#include "core/trace.h"
 
 namespace attn {
 namespace {

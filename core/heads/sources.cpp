@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/call.h"
+#include "core/cast.h"
 #include "core/engine.h"
 #include "core/head_views.h"
 #include "core/heads/all.h"

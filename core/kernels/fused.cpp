@@ -6,7 +6,10 @@
 #include "core/kernels/fused_drive_few.h"
 #include "core/kernels/projections.h"
 #include "core/memory.h"
+#include "core/scores/operands.h"
+#include "core/scores/score.h"
 #include "core/spec_arrays.h"
+#include "core/trace.h"
 
 namespace attn {
 namespace {

@@ -19,6 +19,7 @@
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
 #include "core/threads.h"
+#include "core/trace.h"
 
 namespace attn {
 namespace {

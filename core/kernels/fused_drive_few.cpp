@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/dropout.h"
+#include "core/engine.h"
 #include "core/kernels/fused_buffers.h"
 #include "core/kernels/fused_few.h"
 #include "core/kernels/fused_row_ends.h"

@@ -9,6 +9,7 @@
 #include <numbers>
 #include <vector>
 
+#include "core/engine.h"
 #include "core/kernels/bias_tiles.h"
 #include "core/kernels/fused_buffers.h"
 #include "core/kernels/fused_forward.h"

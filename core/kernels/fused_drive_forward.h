@@ -2,8 +2,10 @@
 
 #include <optional>
 
+#include "core/call.h"
 #include "core/kernels/projections.h"
 #include "core/run_control.h"
+#include "core/tensor.h"
 
 namespace attn {
 

@@ -14,6 +14,7 @@
 #include "core/kernels/pair_mask.h"
 #include "core/masks.h"
 #include "core/scores/pair_rule.h"
+#include "core/trace.h"
 
 namespace attn {
 

@@ -1,12 +1,16 @@
 #pragma once
 
+#include <cstdint>
+
 #include "core/forward.h"
-#include "core/halves.h"
 #include "core/kernels/into.h"
 #include "core/matrix_view.h"
+#include "core/sizes.h"
 #include "core/tensor.h"
 
 namespace attn {
+
+enum class HalfFormat : std::uint8_t;  // halves.h
 
 /// One factor of a product: the matrix as it is stored, or its transpose.
 struct Factor {
@@ -21,7 +25,7 @@ inline Factor transposed(MatrixView<const float> stored) { return {stored, true}
 /// A factor of 16-bit floats.
 struct HalfFactor {
     MatrixView<const std::uint16_t> stored;
-    HalfFormat format = HalfFormat::float16;
+    HalfFormat format{};  // float16
     bool transposed = false;
 
     Index rows() const { return transposed ? stored.columns : stored.rows; }

@@ -5,11 +5,14 @@
 
 #include <utility>
 
+#include "core/call.h"
 #include "core/kernels/eigen_view.h"
 #include "core/kernels/matmul.h"
 #include "core/qk_norm.h"
 #include "core/rotary.h"
+#include "core/scores/operands.h"
 #include "core/spec_arrays.h"
+#include "core/trace.h"
 
 namespace attn {
 namespace {

@@ -1,12 +1,15 @@
 #pragma once
 
-#include "core/engine.h"
-#include "core/scores/score.h"
-#include "core/trace.h"
+#include "core/forward.h"
+#include "core/stage.h"
 
 namespace attn {
 
 struct Dimensions;
+struct Shape;
+template <class Scalar>
+struct OperandsOf;
+using Operands = OperandsOf<float>;
 
 // What every float backend does around attention itself, products by matmul.h: X to Q, K and V before it,
 // the joined heads to the output after it, and the gradients of both.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/bias.h"
+#include "core/call.h"
 #include "core/dropout.h"
 #include "core/kernels/loops.h"
 #include "core/kernels/reference.h"
@@ -14,9 +15,11 @@
 #include "core/masks.h"
 #include "core/qk_norm.h"
 #include "core/rotary.h"
+#include "core/scores/operands.h"
 #include "core/scores/pair_rule.h"
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
+#include "core/trace.h"
 
 namespace attn {
 namespace {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/bias.h"
+#include "core/call.h"
 #include "core/dropout.h"
 #include "core/entries.h"
 #include "core/kernels/loops.h"
@@ -15,9 +16,11 @@
 #include "core/masks.h"
 #include "core/qk_norm.h"
 #include "core/rotary.h"
+#include "core/scores/operands.h"
 #include "core/scores/pair_rule.h"
 #include "core/scores/score.h"
 #include "core/softmax.h"
+#include "core/trace.h"
 
 namespace attn {
 namespace {

@@ -11,9 +11,12 @@
 #include "core/kernels/contributing.h"
 #include "core/kernels/projections.h"
 #include "core/kernels/staged.h"
+#include "core/scores/operands.h"
 #include "core/scores/pair_rule.h"
+#include "core/scores/score.h"
 #include "core/spec_arrays.h"
 #include "core/threads.h"
+#include "core/trace.h"
 
 namespace attn {
 namespace {

@@ -15,10 +15,13 @@
 #include "core/kernels/staged_tiles.h"
 #include "core/masks.h"
 #include "core/rounding.h"
+#include "core/scores/operands.h"
 #include "core/scores/pair_rule.h"
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
+#include "core/stages.h"
 #include "core/threads.h"
+#include "core/trace.h"
 
 namespace attn {
 namespace {

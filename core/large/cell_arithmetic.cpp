@@ -4,6 +4,7 @@
 
 #include "core/large/cell_arithmetic.h"
 #include "core/large/weight_map.h"
+#include "core/large/weight_source.h"
 #include "core/masks.h"
 #include "core/rows.h"
 

@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "core/large/map_input.h"
 #include "core/large/not_finite.h"
 #include "core/large/preview.h"
 #include "core/large/pyramid.h"

@@ -6,6 +6,7 @@
 #include "core/large/weight_source.h"
 #include "core/metrics.h"
 #include "core/rng.h"
+#include "core/stages.h"
 
 namespace attn::large {
 namespace {

@@ -1,6 +1,7 @@
 #include "core/large/pyramid.h"
 #include "core/large/weight_source.h"
 #include "core/rounding.h"
+#include "core/stages.h"
 
 #include <algorithm>
 #include <array>

@@ -11,6 +11,7 @@
 #include "core/large/texel_rows.h"
 #include "core/large/tile_grid.h"
 #include "core/large/weight_cells.h"
+#include "core/large/weight_source.h"
 #include "core/masks.h"
 #include "core/rows.h"
 

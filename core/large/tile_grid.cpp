@@ -1,4 +1,5 @@
 #include "core/large/tile_grid.h"
+#include "core/dimensions.h"
 #include "core/rounding.h"
 
 #include <algorithm>

@@ -7,6 +7,7 @@
 #include "core/large/tile_grid.h"
 #include "core/metrics.h"
 #include "core/rounding.h"
+#include "core/stages.h"
 
 namespace attn::large {
 namespace {

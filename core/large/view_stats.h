@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "core/dimensions.h"
 #include "core/large/weight_map.h"
 
 namespace attn::large {

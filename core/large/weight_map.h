@@ -8,12 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "core/large/cell.h"
 #include "core/large/map_choices.h"
-#include "core/large/map_input.h"
 #include "core/large/not_finite.h"
 
 namespace attn::large {
 
+struct MapInput;
 struct Tile;
 
 /// What the screen looks at, in cells; may reach beyond the matrix.

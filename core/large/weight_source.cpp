@@ -7,13 +7,18 @@
 
 #include <fmt/format.h>
 
+#include "core/call.h"
+#include "core/halves.h"
 #include "core/kernels/projections.h"
 #include "core/qk_norm.h"
 #include "core/rotary.h"
+#include "core/scores/operands.h"
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
+#include "core/stages.h"
 #include "core/stop.h"
 #include "core/text.h"
+#include "core/trace.h"
 
 namespace attn::large {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "core/kernels/projections.h"
 #include "core/models/config.h"
+#include "core/models/family.h"
 #include "core/models/layers.h"
 #include "core/models/weights.h"
 

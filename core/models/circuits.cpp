@@ -9,9 +9,12 @@
 #include "core/call.h"
 #include "core/models/block.h"
 #include "core/models/ends.h"
+#include "core/models/family.h"
 #include "core/models/interventions.h"
 #include "core/models/layers.h"
+#include "core/models/model.h"
 #include "core/models/spectrum.h"
+#include "core/models/weights.h"
 #include "core/text.h"
 
 namespace attn {

@@ -5,11 +5,15 @@
 #include <vector>
 
 #include "core/heads/place.h"
-#include "core/models/model.h"
-#include "core/models/tokenizer.h"
+#include "core/result.h"
 #include "core/run_control.h"
+#include "core/sizes.h"
+#include "core/tensor.h"
 
 namespace attn {
+
+class Model;
+struct ModelToken;
 
 // A head as two products of weights (Elhage et al. 2021, transformer-circuits.pub/2021/framework): with rows x, y of what attention
 // reads, y's share in x's scores is x QK yᵀ, and what x takes from y is y OV.

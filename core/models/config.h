@@ -8,24 +8,24 @@
 #include <string_view>
 #include <vector>
 
-#include "core/io/png_image.h"
 #include "core/models/activation.h"
 #include "core/result.h"
 #include "core/spec.h"
 
 namespace attn {
 
+enum class Resampling : std::uint8_t;  // io/png_image.h
 struct ModelFamily;
 
 // What a transformer of blocks is: its family (a row of family.h) and the numbers of its config.json.
 
 /// How an image becomes a model's input: patches.h has the formulas.
 struct ImageInput {
-    Index size = 0;       // pixels of a side after resizing
-    Index patch = 0;      // of a patch's side
-    Index leading = 1;    // tokens before the patches
-    Index registers = 0;  // the last of them, which have no position
-    Resampling resampling = Resampling::bilinear;
+    Index size = 0;           // pixels of a side after resizing
+    Index patch = 0;          // of a patch's side
+    Index leading = 1;        // tokens before the patches
+    Index registers = 0;      // the last of them, which have no position
+    Resampling resampling{};  // bilinear
     Index resized =
         0;  // of both sides, or of the shorter, before the middle is cut out; 0: as size
     bool keeps_shape = false;  // of the shorter

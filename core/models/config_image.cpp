@@ -5,6 +5,7 @@
 #include <limits>
 #include <system_error>
 
+#include "core/io/png_image.h"
 #include "core/models/config.h"
 #include "core/models/config_reader.h"
 #include "core/models/family.h"

@@ -5,9 +5,12 @@
 #include <vector>
 
 #include "core/models/cache.h"
+#include "core/models/family.h"
 #include "core/models/layers.h"
+#include "core/models/model.h"
 #include "core/models/patches.h"
 #include "core/models/sound.h"
+#include "core/models/weights.h"
 
 namespace attn {
 namespace {

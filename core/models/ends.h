@@ -2,10 +2,14 @@
 
 #include <span>
 
-#include "core/models/model.h"
-#include "core/models/tokenizer.h"
+#include "core/tensor.h"
 
 namespace attn {
+
+class Model;
+class WeightMatrix;
+struct ModelConfig;
+struct ModelToken;
 
 // Where tokens enter a model, and what it says in the end. x is [1, 1, T, width].
 

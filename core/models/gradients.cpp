@@ -15,7 +15,9 @@
 #include "core/models/block.h"
 #include "core/models/ends.h"
 #include "core/models/family.h"
+#include "core/models/model.h"
 #include "core/models/read_out.h"
+#include "core/models/weights.h"
 
 namespace attn {
 namespace {

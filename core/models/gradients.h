@@ -2,10 +2,14 @@
 
 #include <vector>
 
-#include "core/models/model.h"
 #include "core/result.h"
+#include "core/stage.h"
+#include "core/tensor.h"
 
 namespace attn {
+
+class Model;
+struct ModelRun;
 
 // Gradients of a loss by the output of each block of a model, from one run.
 

@@ -12,6 +12,7 @@
 #include "core/engine.h"
 #include "core/models/ends.h"
 #include "core/models/family.h"
+#include "core/models/weights.h"
 #include "core/text.h"
 
 namespace attn {

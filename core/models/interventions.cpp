@@ -13,6 +13,8 @@
 #include "core/masks.h"
 #include "core/models/model.h"
 #include "core/models/read_out.h"
+#include "core/models/weights.h"
+#include "core/stages.h"
 #include "core/text.h"
 
 namespace attn {

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/models/config.h"
+#include "core/models/family.h"
 #include "core/models/weights.h"
 #include "core/rounding.h"
 #include "core/spec_arrays.h"

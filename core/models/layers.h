@@ -1,10 +1,15 @@
 #pragma once
 
-#include "core/models/family.h"
-#include "core/tensor.h"
+#include <cstdint>
+
+#include "core/forward.h"
+#include "core/sizes.h"
 
 namespace attn {
 
+enum class Activation : std::uint8_t;
+enum class Gated : std::uint8_t;
+enum class Norm : std::uint8_t;
 struct LinearWeights;
 struct NormWeights;
 struct RopeRules;

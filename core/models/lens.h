@@ -4,11 +4,15 @@
 #include <vector>
 
 #include "core/heads/place.h"
-#include "core/models/model.h"
 #include "core/models/read_out.h"
 #include "core/result.h"
+#include "core/sizes.h"
+#include "core/stage.h"
 
 namespace attn {
+
+class Model;
+struct ModelRun;
 
 // What the residual says of the next token before the last layer, and what each part of the model adds to a token's logit. Of models that
 // give the next token; others are refused by name. `row` is a row of the run: of Model::run the position, of a GenerationStep position − first.

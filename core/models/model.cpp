@@ -15,11 +15,14 @@
 #include "core/models/block.h"
 #include "core/models/distances.h"
 #include "core/models/ends.h"
+#include "core/models/family.h"
 #include "core/models/interventions.h"
 #include "core/models/layers.h"
 #include "core/models/patches.h"
 #include "core/models/sound.h"
 #include "core/models/token_ids.h"
+#include "core/models/weights.h"
+#include "core/scores/operands.h"
 #include "core/scores/score.h"
 #include "core/text.h"
 
@@ -161,7 +164,13 @@ AttentionSpec layer_spec(const ModelConfig& config, Index layer) {
 }
 
 Model::Model(ModelConfig config, ModelWeights weights, std::optional<Tokenizer> tokenizer)
-    : config_(std::move(config)), weights_(std::move(weights)), tokenizer_(std::move(tokenizer)) {}
+    : config_(std::move(config)),
+      weights_(std::make_shared<ModelWeights>(std::move(weights))),
+      tokenizer_(std::move(tokenizer)) {}
+
+const std::vector<BlockWeights>& Model::blocks() const {
+    return passing_ ? *passing_ : weights_->blocks;
+}
 
 Model Model::over(const Tensor& memory) const {
     Model made = *this;
@@ -186,7 +195,7 @@ std::vector<std::string> Model::notes() const {
                 : fmt::format("it predicts no tokens: config.json says {}", config_.other_task));
     // A copy of the embedding is not kept.
     if (config_.family->read_out == ReadOut::next_token && config_.tied &&
-        weights_.read_out.there())
+        weights_->read_out.there())
         notes.push_back(
             "the file's read-out differs from the embedding and is used, although the "
             "configuration ties them ('tie_word_embeddings'): as transformers 5; transformers 4 "
@@ -208,10 +217,10 @@ std::vector<std::string> Model::notes() const {
     if (second_)
         for (std::string& each : second_->notes())
             if (std::ranges::find(notes, each) == notes.end()) notes.push_back(std::move(each));
-    if (!weights_.unused.empty())
+    if (!weights_->unused.empty())
         notes.push_back(fmt::format("{} arrays of the model are not used: {}{}",
-                                    weights_.unused.size(), weights_.unused.front(),
-                                    weights_.unused.size() > 1 ? ", …" : ""));
+                                    weights_->unused.size(), weights_->unused.front(),
+                                    weights_->unused.size() > 1 ? ", …" : ""));
     return notes;
 }
 
@@ -220,10 +229,10 @@ bool Model::reads_across() const { return !config_.family->names.cross_q.empty()
 bool Model::gives_logits() const {
     const ReadOut read_out = config_.family->read_out;
     if (read_out == ReadOut::next_token)
-        return config_.other_task.empty() && (config_.tied || weights_.read_out.there());
+        return config_.other_task.empty() && (config_.tied || weights_->read_out.there());
     if (read_out == ReadOut::token_classes)
-        return config_.other_task.empty() && weights_.read_out.there();
-    return read_out == ReadOut::classes && weights_.read_out.there();
+        return config_.other_task.empty() && weights_->read_out.there();
+    return read_out == ReadOut::classes && weights_->read_out.there();
 }
 
 std::string Model::shown(Index id) const {
@@ -264,7 +273,7 @@ std::string Model::text_of(Index id) const {
 }
 
 Result<Index> Model::token_named(std::string_view text) const {
-    const Index count = weights_.embedding.shape().t;
+    const Index count = weights_->embedding.shape().t;
     const bool numbered = text.starts_with('#') || !tokenizer_;
     if (const auto tokens = numbered_tokens(text.substr(text.starts_with('#') ? 1 : 0));
         numbered && tokens && tokens->size() == 1 && tokens->front().id < count)
@@ -313,10 +322,10 @@ struct Model::BlockOptions {
 };
 
 std::optional<Index> Model::most_tokens() const {
-    if (weights_.positions.empty()) return config_.most_tokens;
-    return weights_.positions.shape().t - (config_.family->after_padding
-                                               ? config_.padding_id + 1
-                                               : config_.family->first_position);
+    if (weights_->positions.empty()) return config_.most_tokens;
+    return weights_->positions.shape().t - (config_.family->after_padding
+                                                ? config_.padding_id + 1
+                                                : config_.family->first_position);
 }
 
 Result<void> Model::check_tokens(std::span<const ModelToken> tokens, Index before) const {
@@ -327,9 +336,9 @@ Result<void> Model::check_tokens(std::span<const ModelToken> tokens, Index befor
         return bad_input(
             fmt::format("the text has {}; this model takes {}", counted(count, "token"), most));
     for (const ModelToken& token : tokens)
-        if (token.id < 0 || token.id >= weights_.embedding.shape().t)
+        if (token.id < 0 || token.id >= weights_->embedding.shape().t)
             return bad_input(
-                fmt::format("token {} is not one of {}", token.id, weights_.embedding.shape().t));
+                fmt::format("token {} is not one of {}", token.id, weights_->embedding.shape().t));
     return {};
 }
 
@@ -459,7 +468,7 @@ Result<void> Model::run_block(Tensor& x, ModelRun& run, const BlockOptions& opti
     AttentionSpec spec = layer_spec(config_, layer);
     Inputs made = attention_inputs(x, block, config_, layer,
                                    options.cache == nullptr ? 0 : options.cache->size());
-    if (!weights_.distances.empty()) add_distances(made, options.cache);
+    if (!weights_->distances.empty()) add_distances(made, options.cache);
     if (options.cache != nullptr) put_behind(*options.cache, block, config_, layer, made, spec);
     if (with.touches(layer)) {
         made = patched(std::move(made), with.patches, layer, block, config_);
@@ -523,7 +532,7 @@ void Model::add_distances(Inputs& inputs, const KvCache* cache) const {
     const Index first = cache == nullptr ? 0 : cache->size();
     const Index tokens = inputs.x.shape().t;
     inputs.params[Param::b_score] =
-        distance_scores(weights_.distances, !config_.family->causal, config_.farthest, first,
+        distance_scores(weights_->distances, !config_.family->causal, config_.farthest, first,
                         tokens, first + tokens);
 }
 

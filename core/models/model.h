@@ -10,13 +10,17 @@
 
 #include "core/models/config.h"
 #include "core/models/tokenizer.h"
-#include "core/models/weights.h"
+#include "core/result.h"
 #include "core/run_control.h"
+#include "core/trace.h"
 
 namespace attn {
 
+class ArrayFile;
 class Backend;
+struct BlockWeights;
 struct KvCache;
+struct ModelWeights;
 struct RgbImage;
 
 /// One layer of a model as it computed a text.
@@ -62,14 +66,12 @@ class Model {
     Model(ModelConfig config, ModelWeights weights, std::optional<Tokenizer> tokenizer);
 
     const ModelConfig& config() const { return config_; }
-    const ModelWeights& weights() const { return weights_; }
+    const ModelWeights& weights() const { return *weights_; }
     bool keeps_blocks() const { return source_ == nullptr && passing_ == nullptr; }
     /// From now on the weights of a block go as soon as it was computed, so that one more run is possible. Not of two stacks.
     void let_blocks_go();
     /// Those that are in memory: all, those that are left, or, where they are read one at a time, none.
-    const std::vector<BlockWeights>& blocks() const {
-        return passing_ ? *passing_ : weights_.blocks;
-    }
+    const std::vector<BlockWeights>& blocks() const;
     /// That of a layer whose input has `in` columns; read from the file where it is not kept.
     Result<std::shared_ptr<const BlockWeights>> block(Index layer, Index in) const;
     /// nullptr: the folder has none, or none that can be read, and only token numbers can be run.
@@ -154,7 +156,7 @@ class Model {
                                 const BlockOptions& options) const;
 
     ModelConfig config_;
-    ModelWeights weights_;
+    std::shared_ptr<const ModelWeights> weights_;  // of its copies too
     std::optional<Tokenizer> tokenizer_;
     std::string tokenizer_fault_;                         // why that of the folder cannot be read
     std::vector<std::string> file_notes_;                 // of a model in one file

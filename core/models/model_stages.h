@@ -8,10 +8,17 @@
 #include <string_view>
 #include <vector>
 
-#include "core/models/model.h"
+#include "core/models/activation.h"
+#include "core/result.h"
+#include "core/sizes.h"
 #include "core/stages.h"
+#include "core/tensor.h"
 
 namespace attn {
+
+class Model;
+struct ModelConfig;
+struct ModelRun;
 
 // The stages of a whole transformer around attention, whose own stages are in core/stages.h. A model has those that its
 // family computes; a block's are those of one layer. T tokens, width d: every matrix is [1, 1, T, columns].

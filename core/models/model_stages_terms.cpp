@@ -10,8 +10,12 @@
 #include "core/models/block.h"
 #include "core/models/cache.h"
 #include "core/models/ends.h"
+#include "core/models/family.h"
 #include "core/models/layers.h"
+#include "core/models/model.h"
 #include "core/models/model_stages.h"
+#include "core/models/weight_matrix.h"
+#include "core/models/weights.h"
 #include "core/spec_arrays.h"
 
 namespace attn {

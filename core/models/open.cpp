@@ -16,6 +16,7 @@
 #include "core/models/family.h"
 #include "core/models/gguf.h"
 #include "core/models/source.h"
+#include "core/models/weights.h"
 #include "core/text.h"
 
 namespace attn {
@@ -117,14 +118,17 @@ Result<Model> Model::open(const std::filesystem::path& path, LoadedBlocks retain
 
 void Model::let_blocks_go() {
     ATTN_CHECK(second_ == nullptr, "blocks of two stacks are run more than once");
-    if (keeps_blocks())
-        passing_ = std::make_shared<std::vector<BlockWeights>>(std::exchange(weights_.blocks, {}));
+    if (!keeps_blocks()) return;
+    // A copy of this model keeps its blocks.
+    const auto own = weights_.use_count() == 1 ? std::const_pointer_cast<ModelWeights>(weights_)
+                                               : std::make_shared<ModelWeights>(*weights_);
+    passing_ = std::make_shared<std::vector<BlockWeights>>(std::exchange(own->blocks, {}));
+    weights_ = own;
 }
 
 Result<std::shared_ptr<const BlockWeights>> Model::block(Index layer, Index in) const {
     if (keeps_blocks())
-        return std::shared_ptr<const BlockWeights>(std::shared_ptr<void>(),
-                                                   &weights_.blocks[layer]);
+        return std::shared_ptr<const BlockWeights>(weights_, &weights_->blocks[layer]);
     give_back_free_memory();
     if (passing_) {
         auto taken = std::exchange((*passing_)[layer], {});

@@ -16,6 +16,7 @@
 #include "core/models/layers.h"
 #include "core/models/rerun.h"
 #include "core/models/sweep_parts.h"
+#include "core/models/weights.h"
 
 namespace attn {
 namespace {

@@ -15,6 +15,7 @@
 #include "core/models/family.h"
 #include "core/models/read_out.h"
 #include "core/models/sweep_parts.h"
+#include "core/models/weights.h"
 
 namespace attn {
 namespace {

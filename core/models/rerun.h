@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/models/model.h"
+#include "core/models/weights.h"
 
 namespace attn {
 

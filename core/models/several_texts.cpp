@@ -11,6 +11,8 @@
 #include "core/models/distances.h"
 #include "core/models/ends.h"
 #include "core/models/family.h"
+#include "core/models/model.h"
+#include "core/models/weights.h"
 
 namespace attn {
 namespace {

@@ -4,9 +4,16 @@
 #include <span>
 #include <vector>
 
-#include "core/models/model.h"
+#include "core/forward.h"
+#include "core/result.h"
+#include "core/run_control.h"
+#include "core/sizes.h"
 
 namespace attn {
+
+class Model;
+struct AttentionSpec;
+struct ModelToken;
 
 /// One layer of several texts. Rows of a text stand behind those of the text before it.
 struct LayerOfTexts {

@@ -4,13 +4,19 @@
 #include <utility>
 #include <vector>
 
+#include "core/forward.h"
 #include "core/heads/place.h"
 #include "core/models/ablation.h"
 #include "core/models/alignment.h"
-#include "core/models/model.h"
 #include "core/models/sweep_part.h"
+#include "core/result.h"
+#include "core/run_control.h"
+#include "core/sizes.h"
 
 namespace attn {
+
+class Model;
+struct ModelRun;
 
 // What depends on each part of a model: one head, or one position of what a layer reads or its MLP adds, after the other is
 // changed, all else computed again from there on, and the next token's logits are compared with those of the untouched run.

@@ -6,6 +6,7 @@
 #include "core/kernels/matmul.h"
 #include "core/kernels/projections.h"
 #include "core/models/model.h"
+#include "core/models/weights.h"
 
 namespace attn {
 namespace {

@@ -16,6 +16,7 @@
 #include "core/masks.h"
 #include "core/operations/parts.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 
 namespace attn {
 namespace {

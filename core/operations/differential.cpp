@@ -16,6 +16,7 @@
 #include "core/kernels/reference.h"
 #include "core/kernels/reference_parts.h"
 #include "core/operations/parts.h"
+#include "core/stages.h"
 
 namespace attn {
 namespace {

@@ -9,6 +9,7 @@
 #include "core/call.h"
 #include "core/kernels/reference.h"
 #include "core/operations/parts.h"
+#include "core/stages.h"
 
 namespace attn {
 namespace {

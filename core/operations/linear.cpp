@@ -19,6 +19,7 @@
 #include "core/kernels/reference_parts.h"
 #include "core/operations/parts.h"
 #include "core/rows.h"
+#include "core/stages.h"
 
 namespace attn {
 namespace {

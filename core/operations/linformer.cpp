@@ -13,6 +13,7 @@
 #include "core/call.h"
 #include "core/kernels/reference_parts.h"
 #include "core/operations/few_rows.h"
+#include "core/stages.h"
 
 namespace attn {
 namespace {

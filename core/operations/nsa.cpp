@@ -23,6 +23,7 @@
 #include "core/operations/parts.h"
 #include "core/scores/score.h"
 #include "core/softmax.h"
+#include "core/stages.h"
 
 namespace attn {
 namespace {

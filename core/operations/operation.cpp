@@ -14,6 +14,7 @@
 #include "core/operations/parts.h"
 #include "core/rng.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 
 namespace attn {
 namespace {

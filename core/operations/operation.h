@@ -11,11 +11,16 @@
 #include "core/dimensions.h"
 #include "core/forward.h"
 #include "core/result.h"
+#include "core/role.h"
 #include "core/run_control.h"
-#include "core/stages.h"
 #include "core/trace.h"
 
 namespace attn {
+
+enum class Axis : std::uint8_t;      // stages.h
+enum class Exists : std::uint8_t;    // stages.h
+enum class HeadAxis : std::uint8_t;  // stages.h
+enum class Lights : std::uint8_t;    // stages.h
 
 // THE table of operations: what stands where softmax attention stands and is computed another way. It reads the same
 // call (Q, K, V or X with its projections, W_O) and gives `context` and `output` of the same shapes, and `implied`

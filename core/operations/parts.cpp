@@ -10,6 +10,7 @@
 #include "core/masks.h"
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
+#include "core/stages.h"
 
 namespace attn {
 namespace {

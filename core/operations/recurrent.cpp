@@ -15,6 +15,7 @@
 #include "core/call.h"
 #include "core/kernels/reference_parts.h"
 #include "core/operations/parts.h"
+#include "core/stages.h"
 
 namespace attn {
 namespace {

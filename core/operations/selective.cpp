@@ -15,6 +15,7 @@
 #include "core/masks.h"
 #include "core/operations/parts.h"
 #include "core/softmax.h"
+#include "core/stages.h"
 
 namespace attn {
 namespace {

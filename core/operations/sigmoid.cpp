@@ -13,6 +13,7 @@
 #include "core/kernels/reference_parts.h"
 #include "core/masks.h"
 #include "core/operations/parts.h"
+#include "core/stages.h"
 
 namespace attn {
 namespace {

@@ -15,8 +15,10 @@
 #include <fmt/format.h>
 
 #include "core/call.h"
+#include "core/cast.h"
 #include "core/kernels/reference_parts.h"
 #include "core/operations/parts.h"
+#include "core/stages.h"
 
 namespace attn {
 namespace {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/scores/functions.h"
+#include "core/scores/operands.h"
 #include "core/stop.h"
 
 namespace attn::score {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "core/scores/operands.h"
 #include "core/scores/score.h"
+#include "core/spec.h"
 #include "core/trace.h"
 
 namespace attn::score {

@@ -11,6 +11,7 @@
 #include "core/rope_scale.h"
 #include "core/rotary.h"
 #include "core/rounding.h"
+#include "core/scores/operands.h"
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
 #include "core/threads.h"

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/call.h"
 #include "core/dropout.h"
 #include "core/engine.h"
 #include "core/entries.h"
@@ -15,6 +16,7 @@
 #include "core/spec_arrays.h"
 #include "core/verify/faults.h"
 #include "core/verify/gradients.h"
+#include "core/verify/replay.h"
 #include "core/verify/row_trials.h"
 
 namespace attn::verify {

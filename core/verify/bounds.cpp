@@ -14,10 +14,14 @@
 
 #include "core/call.h"
 #include "core/cast.h"
+#include "core/halves.h"
 #include "core/norms.h"
+#include "core/numerics.h"
 #include "core/qk_norm.h"
+#include "core/scores/operands.h"
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
+#include "core/stages.h"
 #include "core/verify/faults.h"
 
 namespace attn::verify {

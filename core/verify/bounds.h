@@ -5,9 +5,12 @@
 #include <string>
 #include <string_view>
 
-#include "core/numerics.h"
 #include "core/verify/compare.h"
 #include "core/verify/subject.h"
+
+namespace attn {
+enum class FloatFormat : std::uint8_t;
+}  // namespace attn
 
 namespace attn::verify {
 

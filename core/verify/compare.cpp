@@ -1,5 +1,6 @@
 #include "core/verify/compare.h"
 #include "core/entries.h"
+#include "core/norms.h"
 #include "core/tensor.h"
 
 #include <algorithm>

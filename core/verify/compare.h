@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "core/forward.h"
-#include "core/norms.h"
 #include "core/result.h"
 #include "core/shape.h"
+#include "core/tensor.h"
 
 namespace attn::verify {
 

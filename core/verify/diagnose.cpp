@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 
 #include "core/cast.h"
+#include "core/norms.h"
+#include "core/verify/replay.h"
+#include "core/verify/serving.h"
 
 namespace attn::verify {
 namespace {

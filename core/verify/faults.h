@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "core/verify/replay.h"
 #include "core/verify/subject.h"
 
 namespace attn {
+enum class FloatFormat : std::uint8_t;
 struct Dimensions;
 struct MaskSpec;
 }  // namespace attn

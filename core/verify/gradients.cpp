@@ -8,7 +8,10 @@
 
 #include "core/call.h"
 #include "core/cast.h"
+#include "core/engine.h"
+#include "core/norms.h"
 #include "core/spec_arrays.h"
+#include "core/stages.h"
 
 namespace attn::verify {
 namespace {

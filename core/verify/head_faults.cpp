@@ -10,7 +10,9 @@
 #include "core/engine.h"
 #include "core/entries.h"
 #include "core/kernels/reference_parts.h"
+#include "core/stages.h"
 #include "core/verify/faults.h"
+#include "core/verify/replay.h"
 
 namespace attn::verify {
 namespace {

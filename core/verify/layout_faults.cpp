@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include "core/engine.h"
+#include "core/stages.h"
 #include "core/stop.h"
 #include "core/verify/faults.h"
+#include "core/verify/replay.h"
 
 namespace attn::verify {
 namespace {

@@ -7,6 +7,8 @@
 #include "core/entries.h"
 #include "core/masks.h"
 #include "core/verify/faults.h"
+#include "core/verify/replay.h"
+#include "core/verify/serving.h"
 
 namespace attn::verify {
 namespace {

@@ -10,7 +10,9 @@
 #include <fmt/format.h>
 
 #include "core/call.h"
+#include "core/numerics.h"
 #include "core/scores/score.h"
+#include "core/verify/replay.h"
 #include "core/verify/row_trials.h"
 
 namespace attn::verify {

@@ -12,6 +12,8 @@
 #include "core/qk_norm.h"
 #include "core/rotary.h"
 #include "core/verify/faults.h"
+#include "core/verify/replay.h"
+#include "core/verify/serving.h"
 
 namespace attn::verify {
 namespace {

@@ -8,12 +8,17 @@
 
 #include <fmt/format.h>
 
+#include "core/call.h"
 #include "core/entries.h"
 #include "core/kernels/reference_parts.h"
 #include "core/masks.h"
+#include "core/numerics.h"
 #include "core/rotary.h"
 #include "core/spec_arrays.h"
+#include "core/stages.h"
 #include "core/verify/faults.h"
+#include "core/verify/replay.h"
+#include "core/verify/serving.h"
 
 namespace attn::verify {
 namespace {

@@ -12,6 +12,8 @@
 #include "core/dropout.h"
 #include "core/kernels/reference_parts.h"
 #include "core/kernels/weighted_rows.h"
+#include "core/numerics.h"
+#include "core/scores/operands.h"
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
 #include "core/stop.h"

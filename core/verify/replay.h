@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/numerics.h"
 #include "core/verify/subject.h"
 
 namespace attn {
+enum class FloatFormat : std::uint8_t;
 struct Dimensions;
 }  // namespace attn
 

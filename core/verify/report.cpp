@@ -9,7 +9,11 @@
 
 #include "core/cast.h"
 #include "core/entries.h"
+#include "core/halves.h"
 #include "core/memory.h"
+#include "core/norms.h"
+#include "core/numerics.h"
+#include "core/stages.h"
 #include "core/text.h"
 #include "core/verify/extent.h"
 #include "core/verify/sides.h"

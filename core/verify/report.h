@@ -12,6 +12,7 @@
 #include "core/spec.h"
 #include "core/verify/compare.h"
 #include "core/verify/diagnose.h"
+#include "core/verify/serving.h"
 #include "core/verify/signs.h"
 
 namespace attn::verify {

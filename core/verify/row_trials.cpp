@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/kernels/reference_parts.h"
+#include "core/verify/replay.h"
 
 namespace attn::verify {
 namespace {

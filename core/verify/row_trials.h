@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/verify/faults.h"
+#include "core/verify/row_sample.h"
 
 namespace attn::verify {
 

@@ -10,9 +10,11 @@
 
 #include "core/entries.h"
 #include "core/masks.h"
+#include "core/scores/operands.h"
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
 #include "core/verify/faults.h"
+#include "core/verify/replay.h"
 
 namespace attn::verify {
 namespace {

@@ -13,10 +13,13 @@
 #include "core/kernels/reference_parts.h"
 #include "core/qk_norm.h"
 #include "core/rotary.h"
+#include "core/scores/operands.h"
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
 #include "core/text.h"
+#include "core/verify/replay.h"
 #include "core/verify/row_trials.h"
+#include "core/verify/serving.h"
 
 namespace attn::verify {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "core/spec_arrays.h"
 #include "core/spec_fields.h"
+#include "core/stages.h"
 
 namespace attn::verify {
 namespace {

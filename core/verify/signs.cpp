@@ -11,6 +11,8 @@
 #include "core/call.h"
 #include "core/entries.h"
 #include "core/masks.h"
+#include "core/numerics.h"
+#include "core/stages.h"
 
 namespace attn::verify {
 namespace {

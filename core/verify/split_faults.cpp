@@ -10,8 +10,11 @@
 
 #include <fmt/format.h>
 
+#include "core/call.h"
 #include "core/scores/score.h"
+#include "core/verify/replay.h"
 #include "core/verify/row_trials.h"
+#include "core/verify/serving.h"
 
 namespace attn::verify {
 namespace {

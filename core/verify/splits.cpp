@@ -11,6 +11,7 @@
 #include "core/bias.h"
 #include "core/entries.h"
 #include "core/spec_arrays.h"
+#include "core/stages.h"
 
 namespace attn::verify {
 namespace {

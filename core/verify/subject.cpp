@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 
 #include "core/call.h"
+#include "core/engine.h"
 #include "core/entries.h"
 #include "core/kernels/reference_parts.h"
 #include "core/masks.h"
 #include "core/memory.h"
+#include "core/stages.h"
 
 namespace attn::verify {
 namespace {

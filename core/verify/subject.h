@@ -1,16 +1,21 @@
 #pragma once
 
 #include <cmath>
+#include <memory>
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include "core/dimensions.h"
-#include "core/engine.h"
+#include "core/result.h"
 #include "core/spec.h"
 #include "core/tensor.h"
-#include "core/verify/row_sample.h"
-#include "core/verify/serving.h"
+#include "core/trace.h"
 
 namespace attn::verify {
+
+struct Serving;
+class RowSample;
 
 /// What is checked: results that some program saved under the names of stages, float32; an empty stage was not saved.
 /// `output` [B,1,Tq,d_out], logsumexp [B,H,Tq,1].

@@ -8,9 +8,11 @@
 #include <fmt/format.h>
 
 #include "core/masks.h"
+#include "core/scores/operands.h"
 #include "core/scores/score.h"
 #include "core/stop.h"
 #include "core/text.h"
+#include "core/verify/replay.h"
 #include "core/verify/row_trials.h"
 
 namespace attn::verify {

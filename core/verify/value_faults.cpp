@@ -9,8 +9,11 @@
 #include <fmt/format.h>
 
 #include "core/entries.h"
+#include "core/numerics.h"
+#include "core/scores/operands.h"
 #include "core/scores/score.h"
 #include "core/verify/faults.h"
+#include "core/verify/replay.h"
 
 namespace attn::verify {
 namespace {

@@ -6,6 +6,8 @@
 
 #include <cstdlib>
 
+#include "app/common/document/document.h"
+#include "app/common/document/opened.h"
 #include "app/window/session.h"
 #include "core/io/file.h"
 #include "tests/io/scratch.h"

@@ -7,6 +7,7 @@
 
 #include "core/backend.h"
 #include "core/blocks.h"
+#include "core/cast.h"
 #include "core/engine.h"
 #include "core/narrow.h"
 #include "tests/support/inputs.h"

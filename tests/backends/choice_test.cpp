@@ -5,6 +5,7 @@
 #include "core/backend.h"
 #include "core/dimensions.h"
 #include "core/engine.h"
+#include "core/spec.h"
 #include "tests/support/random.h"
 
 using namespace attn;

@@ -1,6 +1,7 @@
 // Fused attention of few queries, as in decoding: keys in parts, columns in the lanes. It serves calls that do not keep V,
 // so every call here keeps the context alone.
 
+#include "core/scores/score.h"
 #include "tests/support/targets.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,7 @@
 // The fused backend on every instruction set it is compiled for that this machine has, past its block sizes,
 // at the edges of arithmetic, stopped and on several threads.
 
+#include "core/stages.h"
 #include "tests/support/targets.h"
 
 #include <doctest/doctest.h>

@@ -6,6 +6,7 @@
 
 #include "core/engine.h"
 #include "core/given.h"
+#include "core/stages.h"
 #include "tests/support/inputs.h"
 #include "tests/support/results.h"
 

@@ -6,7 +6,9 @@
 #include <limits>
 
 #include "core/backend.h"
+#include "core/call.h"
 #include "core/cast.h"
+#include "core/engine.h"
 #include "core/entries.h"
 #include "core/rotary.h"
 #include "core/spec_arrays.h"

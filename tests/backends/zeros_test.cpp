@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/call.h"
+#include "core/stages.h"
 #include "tests/support/cases.h"
 #include "tests/support/tolerance.h"
 

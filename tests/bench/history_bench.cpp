@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/actions.h"
+#include "app/common/state.h"
 #include "core/stopwatch.h"
 
 namespace {

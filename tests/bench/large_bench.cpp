@@ -21,6 +21,7 @@
 #include "core/large/planted.h"
 #include "core/large/planted_spec.h"
 #include "core/threads.h"
+#include "core/trace.h"
 #include "tests/bench/measured.h"
 
 namespace {

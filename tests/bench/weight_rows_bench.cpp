@@ -11,11 +11,13 @@
 #include <fmt/format.h>
 
 #include "core/call.h"
+#include "core/engine.h"
 #include "core/kernels/fused_drive_forward.h"
 #include "core/kernels/peak.h"
 #include "core/large/weight_rows.h"
 #include "core/large/weight_source.h"
 #include "core/threads.h"
+#include "core/trace.h"
 #include "tests/bench/measured.h"
 
 namespace {

@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/common/document/document.h"
+#include "app/common/document/opened.h"
 #include "app/window/session.h"
 #include "app/workspaces/heads/state.h"
 #include "core/corpus/file.h"

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/common/command.h"
+#include "core/engine.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 #include "core/verify/faults.h"
 #include "tests/cli/command.h"

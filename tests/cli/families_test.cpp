@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "app/files/tensors.h"
 #include "core/engine.h"
 #include "core/io/file.h"
 #include "core/models/config.h"

@@ -3,6 +3,7 @@
 #include "app/cli/desktop_options.h"
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
+#include "app/common/document/document.h"
 #include "app/window/state_text.h"
 #include "core/io/file.h"
 #include "tests/cli/command.h"

@@ -1,5 +1,6 @@
 // The Large workspace from the command line: start options and files.
 #include "app/cli/desktop_options.h"
+#include "app/common/document/document.h"
 #include "app/common/map/state.h"
 #include "app/common/workspace.h"
 #include "app/jobs/jobs.h"

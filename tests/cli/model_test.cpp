@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/trace_parts.h"
+#include "app/common/document/document.h"
 #include "app/common/document/intervention_effects.h"
 #include "app/common/inspector.h"
 #include "app/files/axes.h"

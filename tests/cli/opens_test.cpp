@@ -2,6 +2,7 @@
 // PyTorch's weights: goldens/models (make_models.py) and goldens/kinds (make_kinds.py).
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
+#include "app/common/document/document.h"
 #include "app/common/map/actions.h"
 #include "app/common/map/pictures.h"
 #include "app/common/map/requests.h"
@@ -12,8 +13,10 @@
 #include "app/workspaces/heads/state.h"
 #include "core/io/arrays/array_file.h"
 #include "core/large/cell_arithmetic.h"
+#include "core/large/map_input.h"
 #include "core/models/config.h"
 #include "core/models/family.h"
+#include "core/models/model.h"
 #include "tests/cli/command.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"

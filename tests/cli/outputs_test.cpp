@@ -1,5 +1,6 @@
 // What `trace` writes, and that it writes all of it or nothing.
 
+#include "core/dimensions.h"
 #include "core/io/file.h"
 #include "tests/cli/command.h"
 

@@ -3,7 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/heads.h"
+#include "app/common/document/opened.h"
+#include "core/stages.h"
+#include "core/trace.h"
 #include "tests/cli/command.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"

@@ -3,6 +3,7 @@
 
 #include "app/files/options.h"
 #include "core/models/model.h"
+#include "core/stages.h"
 #include "tests/cli/command.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"

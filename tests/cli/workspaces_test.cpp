@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "app/cli/studio.h"
+#include "app/common/document/document.h"
 #include "app/common/lower_case.h"
 #include "app/common/workspace.h"
 #include "app/window/session.h"

@@ -1,7 +1,10 @@
 // Causal attention of three tokens: weights, gradients, and the error of an invalid call.
 #include <cstdio>
 
+#include "core/backend.h"
+#include "core/call.h"
 #include "core/engine.h"
+#include "core/trace.h"
 
 using namespace attn;
 

@@ -5,8 +5,11 @@
 #include <algorithm>
 
 #include "app/common/document/document.h"
+#include "app/common/document/opened.h"
 #include "app/files/open.h"
 #include "app/files/outputs.h"
+#include "app/files/tensors.h"
+#include "core/backend.h"
 #include "core/io/file.h"
 #include "core/io/npz.h"
 #include "tests/io/bytes.h"

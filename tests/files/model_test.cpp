@@ -2,6 +2,7 @@
 #include "app/files/model.h"
 #include "app/common/assets.h"
 #include "app/common/document/actions.h"
+#include "app/common/document/document.h"
 #include "app/common/document/intervention_actions.h"
 
 #include <doctest/doctest.h>
@@ -22,6 +23,7 @@
 #include "app/jobs/jobs.h"
 #include "app/window/requests.h"
 #include "app/window/session.h"
+#include "core/backend.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/file.h"
 #include "core/models/family.h"

@@ -1,6 +1,7 @@
 // Every option that takes a number says which, and refuses others: given by a flag, by a file, for sizes that would wrap.
 
 #include "app/files/number_range.h"
+#include "app/common/document/document.h"
 
 #include <fmt/format.h>
 

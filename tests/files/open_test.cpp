@@ -2,8 +2,10 @@
 #include "app/common/actions.h"
 #include "app/common/map/actions.h"
 #include "app/common/map/requests.h"
+#include "app/files/tensors.h"
 #include "app/workspaces/compare/actions.h"
 #include "app/workspaces/learn/actions.h"
+#include "core/large/map_input.h"
 #include "core/stopwatch.h"
 
 #include <fstream>

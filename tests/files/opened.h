@@ -5,7 +5,10 @@
 #include <vector>
 
 #include "app/common/document/actions.h"
+#include "app/common/document/opened.h"
+#include "app/common/state.h"
 #include "app/files/open.h"
+#include "core/backend.h"
 #include "core/io/npz.h"
 #include "tests/io/scratch.h"
 #include "tests/support/results.h"

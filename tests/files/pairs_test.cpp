@@ -6,6 +6,7 @@
 
 #include "app/common/actions.h"
 #include "app/common/document/heads.h"
+#include "app/files/tensors.h"
 #include "app/window/session.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/text.h"

@@ -7,6 +7,7 @@
 
 #include "app/common/document/heads.h"
 #include "app/common/document/reading.h"
+#include "app/common/state.h"
 #include "app/files/call.h"
 #include "core/engine.h"
 #include "core/masks.h"

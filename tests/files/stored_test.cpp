@@ -5,6 +5,7 @@
 
 #include "app/common/actions.h"
 #include "app/common/document/heads.h"
+#include "app/files/tensors.h"
 #include "app/window/session.h"
 #include "app/workspaces/step/view.h"
 #include "tests/files/opened.h"

@@ -3,11 +3,14 @@
 #include <doctest/doctest.h>
 
 #include "app/common/document/actions.h"
+#include "app/common/document/document.h"
 #include "app/common/workspace.h"
 #include "app/files/open.h"
 #include "app/window/requests.h"
 #include "app/window/session.h"
 #include "app/workspaces/learn/actions.h"
+#include "core/backend.h"
+#include "core/trace.h"
 #include "core/train/run.h"
 #include "core/train/trainer.h"
 #include "tests/io/scratch.h"

@@ -10,6 +10,7 @@
 #include "core/cast.h"
 #include "core/kernels/fused.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "tests/gl/the_backend.h"
 #include "tests/support/cases.h"
 #include "tests/support/random.h"

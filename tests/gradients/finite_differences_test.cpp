@@ -10,8 +10,10 @@
 
 #include "core/call.h"
 #include "core/cast.h"
+#include "core/engine.h"
 #include "core/entries.h"
 #include "core/masks.h"
+#include "core/stages.h"
 #include "tests/support/cases.h"
 #include "tests/support/differences.h"
 

@@ -14,14 +14,17 @@
 #include <iostream>
 #include <map>
 
+#include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/intervention_effects.h"
+#include "app/common/document/opened.h"
 #include "app/common/workspace.h"
 #include "app/files/open.h"
 #include "app/window/draw/window.h"
 #include "app/window/journal.h"
 #include "app/window/requests.h"
 #include "app/window/session.h"
+#include "core/backend.h"
 #include "core/rng.h"
 #include "tests/ui/null_ui.h"
 

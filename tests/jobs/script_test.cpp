@@ -6,6 +6,7 @@
 
 #include "app/common/document/actions.h"
 #include "app/common/document/requests.h"
+#include "app/common/state.h"
 #include "app/jobs/script.h"
 #include "tests/support/backends.h"
 

@@ -1,5 +1,6 @@
 #include "app/jobs/worker.h"
 #include "app/common/actions.h"
+#include "app/common/state.h"
 #include "app/workspaces/saturation/actions.h"
 #include "app/workspaces/saturation/state.h"
 #include "app/workspaces/step/actions.h"

@@ -8,6 +8,7 @@
 #include "core/engine.h"
 #include "core/entries.h"
 #include "core/mla.h"
+#include "core/spec.h"
 #include "core/spec_arrays.h"
 #include "tests/io/scratch.h"
 #include "tests/support/random.h"

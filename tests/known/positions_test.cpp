@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/scores/operands.h"
 #include "core/scores/score.h"
 
 using namespace attn;

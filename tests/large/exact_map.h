@@ -5,6 +5,7 @@
 
 #include "core/large/weight_map.h"
 #include "core/large/weight_rows.h"
+#include "core/large/weight_source.h"
 
 namespace attn::large {
 struct PlantedSpec;

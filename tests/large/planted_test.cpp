@@ -1,3 +1,4 @@
+#include <bit>
 #include <cmath>
 
 #include <doctest/doctest.h>

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/cast.h"
+#include "core/engine.h"
 #include "core/kernels/peak.h"
 #include "core/large/cell_arithmetic.h"
 #include "core/large/weight_rows.h"

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/large/weight_map.h"
+#include "core/large/weight_source.h"
 #include "core/trace.h"
 #include "tests/support/cases.h"
 #include "tests/support/tolerance.h"

@@ -1,5 +1,6 @@
 // Tiles of scores: means of B, S = q·k · factor without a bias, over the pairs that may attend, at every level.
 #include "core/large/score_tile.h"
+#include "core/large/map_input.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "core/large/map_input.h"
 #include "core/large/tile_grid.h"
 #include "tests/large/exact_map.h"
 

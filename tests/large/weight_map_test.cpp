@@ -8,6 +8,7 @@
 
 #include "core/io/npz.h"
 #include "core/large/cell_arithmetic.h"
+#include "core/large/map_input.h"
 #include "core/large/pyramid.h"
 #include "core/large/stored_strips.h"
 #include "core/large/texel_rows.h"

@@ -1,5 +1,6 @@
 #include "tests/measure/cases.h"
 #include "app/common/document/actions.h"
+#include "app/common/document/document.h"
 #include "app/workspaces/step/state.h"
 #include "app/workspaces/verify/actions.h"
 
@@ -8,6 +9,8 @@
 #include "app/common/sheet.h"
 #include "app/common/workspace.h"
 #include "app/window/requests.h"
+#include "core/numerics.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 
 namespace attn::test {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/common/actions.h"
+#include "app/common/state.h"
 
 namespace attn::test {
 

@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "core/stages.h"
 #include "tests/measure/report.h"
 
 using namespace attn;

@@ -2,6 +2,7 @@
 
 #include <ostream>
 
+#include "app/common/document/document.h"
 #include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/view.h"
 #include "core/io/file.h"

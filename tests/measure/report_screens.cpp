@@ -3,6 +3,7 @@
 #include <iterator>
 #include <ostream>
 
+#include "app/common/document/document.h"
 #include "app/common/workspace.h"
 #include "tests/measure/measures.h"
 #include "tests/measure/report.h"

@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 #include "tests/measure/faults.h"
 #include "tests/measure/report.h"

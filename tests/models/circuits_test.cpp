@@ -11,7 +11,9 @@
 
 #include "core/backend.h"
 #include "core/models/family.h"
+#include "core/models/model.h"
 #include "core/models/sweep.h"
+#include "core/models/weights.h"
 #include "tests/support/planted_circuit.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"

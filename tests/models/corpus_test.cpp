@@ -15,6 +15,7 @@
 #include "core/io/json.h"
 #include "core/models/groups.h"
 #include "core/models/several_texts.h"
+#include "core/models/weights.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
 

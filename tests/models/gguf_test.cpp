@@ -13,6 +13,7 @@
 #include "core/io/file.h"
 #include "core/io/json.h"
 #include "core/models/model.h"
+#include "core/models/weights.h"
 #include "core/narrow.h"
 #include "tests/io/bytes.h"
 #include "tests/support/results.h"

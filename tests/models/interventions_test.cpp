@@ -11,6 +11,7 @@
 #include "attn_tree.h"
 #include "core/backend.h"
 #include "core/models/model.h"
+#include "core/models/weights.h"
 #include "core/spec_arrays.h"
 #include "tests/support/results.h"
 

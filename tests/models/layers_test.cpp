@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/models/family.h"
 #include "core/models/layers.h"
 #include "core/models/weights.h"
 

@@ -12,6 +12,7 @@
 #include "core/models/family.h"
 #include "core/models/generate.h"
 #include "core/models/interventions.h"
+#include "core/models/weights.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
 

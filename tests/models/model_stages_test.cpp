@@ -13,6 +13,7 @@
 #include "core/io/arrays/array_file.h"
 #include "core/models/groups.h"
 #include "core/models/lens.h"
+#include "core/models/weights.h"
 #include "core/spec_arrays.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"

@@ -23,6 +23,7 @@
 #include "core/models/model.h"
 #include "core/models/sweep.h"
 #include "core/models/weight_matrix.h"
+#include "core/models/weights.h"
 #include "core/narrow.h"
 #include "tests/io/bytes.h"
 #include "tests/support/results.h"

@@ -1,5 +1,6 @@
 // Path patching against runs whose q, k and v are patched, and against sums and norms in double.
 #include "core/models/path_patching.h"
+#include "core/models/family.h"
 
 #include <doctest/doctest.h>
 
@@ -12,6 +13,7 @@
 #include "core/models/ends.h"
 #include "core/models/interventions.h"
 #include "core/models/layers.h"
+#include "core/models/weights.h"
 #include "core/spec_arrays.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"

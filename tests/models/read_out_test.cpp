@@ -18,6 +18,7 @@
 #include "core/io/json.h"
 #include "core/io/npy.h"
 #include "core/models/model.h"
+#include "core/models/weights.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/models/model.h"
+#include "core/scores/operands.h"
 #include "core/scores/score.h"
 #include "tests/support/results.h"
 

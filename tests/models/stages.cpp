@@ -9,6 +9,7 @@
 
 #include "core/backend.h"
 #include "core/io/npz.h"
+#include "core/models/model.h"
 #include "core/models/model_stages.h"
 
 namespace {

@@ -1,5 +1,6 @@
 // One head after the other changed, against whole runs and block after block without sharing.
 #include "core/models/sweep.h"
+#include "core/models/model.h"
 
 #include <doctest/doctest.h>
 
@@ -17,6 +18,7 @@
 #include "core/models/interventions.h"
 #include "core/models/patches.h"
 #include "core/models/read_out.h"
+#include "core/models/weights.h"
 #include "tests/support/random.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"

@@ -8,6 +8,7 @@
 #include "core/call.h"
 #include "core/cast.h"
 #include "core/entries.h"
+#include "core/stages.h"
 #include "tests/operations/sample.h"
 #include "tests/support/cases.h"
 

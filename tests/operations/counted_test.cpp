@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/call.h"
 #include "core/cost.h"
 #include "core/engine.h"
 #include "core/mla.h"

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "core/stages.h"
 #include "tests/operations/sample.h"
 #include "tests/support/differences.h"
 

@@ -8,6 +8,7 @@
 
 #include "attn_tree.h"
 #include "core/io/npz.h"
+#include "core/stages.h"
 #include "tests/operations/sample.h"
 
 using namespace attn;

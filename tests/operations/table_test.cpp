@@ -7,6 +7,7 @@
 
 #include "core/call.h"
 #include "core/cast.h"
+#include "core/stages.h"
 #include "core/tex.h"
 #include "tests/io/scratch.h"
 #include "tests/operations/sample.h"

@@ -6,6 +6,7 @@
 #include "core/backend.h"
 #include "core/engine.h"
 #include "core/spec.h"
+#include "core/trace.h"
 
 namespace attn::test {
 

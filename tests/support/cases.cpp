@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/cast.h"
+#include "core/engine.h"
 #include "core/rotary.h"
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"

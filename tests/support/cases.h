@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/engine.h"
 #include "core/spec.h"
+#include "core/trace.h"
 
 namespace attn::test {
 

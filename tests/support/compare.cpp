@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/stages.h"
+#include "core/trace.h"
 #include "tests/support/tolerance.h"
 
 namespace attn::test {

@@ -5,11 +5,13 @@
 #include <string>
 
 #include "app/common/actions.h"
+#include "app/common/document/document.h"
 #include "app/common/document/model_read.h"
 #include "app/common/document/opened.h"
 #include "app/common/document/swept.h"
 #include "app/common/state.h"
 #include "app/window/requests.h"
+#include "core/backend.h"
 #include "core/models/groups.h"
 #include "tests/support/small_models.h"
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/common/actions.h"
+#include "app/common/document/document.h"
 #include "app/common/document/generated.h"
 #include "app/common/document/opened.h"
 #include "app/common/document/toy.h"
@@ -15,6 +16,7 @@
 #include "core/models/lens.h"
 #include "core/models/read_out.h"
 #include "core/rng.h"
+#include "core/run_control.h"
 
 namespace attn::test {
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "app/common/actions.h"
+#include "app/common/state.h"
 #include "app/window/requests.h"
 #include "app/workspaces/learn/actions.h"
 

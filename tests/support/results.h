@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/result.h"
+#include "core/trace.h"
 
 /// The sentence of an error; "" where there is none.
 template <class T>

@@ -7,6 +7,7 @@
 
 #include "core/call.h"
 #include "core/entries.h"
+#include "core/trace.h"
 
 namespace attn::test {
 namespace {

@@ -4,7 +4,12 @@
 #include <string>
 #include <string_view>
 
-#include "core/engine.h"
+#include "core/forward.h"
+#include "core/stage.h"
+
+namespace attn {
+struct AttentionSpec;
+}  // namespace attn
 
 namespace attn::test {
 

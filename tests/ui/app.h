@@ -6,7 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "app/common/actions.h"
 #include "app/common/draw/focus.h"
+#include "app/common/state.h"
 #include "app/window/draw/panels.h"
 #include "app/window/draw/window.h"
 #include "app/window/requests.h"

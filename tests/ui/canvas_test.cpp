@@ -4,6 +4,7 @@
 #include "core/large/map_input.h"
 #include "core/rng.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 #include "tests/ui/app.h"
 #include "tests/ui/sample.h"

@@ -1,5 +1,7 @@
+#include "app/common/document/document.h"
 #include "app/workspaces/step/draw/canvas.h"
 #include "core/call.h"
+#include "core/trace.h"
 #include "tests/figures/recorder.h"
 #include "tests/ui/app.h"
 #include "tests/ui/sample.h"

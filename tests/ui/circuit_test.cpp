@@ -1,4 +1,6 @@
 // An induction circuit set by hand in a Llama of random weights is found in the window, by what switching heads off does.
+#include "app/common/actions.h"
+#include "app/common/document/document.h"
 #include "app/common/document/swept.h"
 #include "app/files/open.h"
 #include "app/workspaces/heads/actions.h"

@@ -1,5 +1,7 @@
 #include "app/workspaces/step/draw/controls.h"
 #include "app/common/document/call_actions.h"
+#include "app/common/document/document.h"
+#include "core/trace.h"
 #include "tests/ui/app.h"
 #include "tests/ui/text_spy.h"
 

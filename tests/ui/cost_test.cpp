@@ -1,3 +1,4 @@
+#include "app/workspaces/cost/actions.h"
 #include "app/workspaces/cost/view.h"
 #include "tests/ui/app.h"
 

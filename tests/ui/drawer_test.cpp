@@ -1,3 +1,4 @@
+#include "app/common/actions.h"
 #include "app/workspaces/heads/actions.h"
 #include "core/narrow.h"
 #include "tests/ui/app.h"

@@ -1,6 +1,7 @@
 #include "app/common/document/actions.h"
 #include "app/files/open.h"
 #include "app/workspaces/generate/view.h"
+#include "core/backend.h"
 #include "tests/support/fake_text.h"
 #include "tests/ui/app.h"
 

@@ -1,6 +1,8 @@
 // Heads over a picture: the pointer on a word and on a patch, and what a click selects.
 
+#include "app/common/actions.h"
 #include "app/common/document/actions.h"
+#include "app/common/document/document.h"
 #include "app/common/document/image_tokens.h"
 #include "app/files/open.h"
 #include "app/workspaces/heads/actions.h"

@@ -1,4 +1,6 @@
+#include "app/common/actions.h"
 #include "app/common/document/actions.h"
+#include "app/common/document/document.h"
 #include "app/common/document/intervention_effects.h"
 #include "app/files/open.h"
 #include "app/workspaces/heads/actions.h"

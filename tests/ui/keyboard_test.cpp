@@ -1,4 +1,7 @@
+#include "app/common/actions.h"
+#include "app/common/document/document.h"
 #include "app/common/draw/widgets.h"
+#include "core/trace.h"
 #include "tests/ui/app.h"
 
 using namespace attn;

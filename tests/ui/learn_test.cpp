@@ -1,3 +1,4 @@
+#include "app/common/actions.h"
 #include "app/workspaces/learn/actions.h"
 #include "app/workspaces/learn/recording.h"
 #include "app/workspaces/learn/view.h"

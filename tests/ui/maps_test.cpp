@@ -1,5 +1,6 @@
 // More than 64 tokens in Step, Heads, Masks and Variants: a map in place of the grid, under hands.
 
+#include "app/common/document/document.h"
 #include "app/common/format.h"
 #include "app/common/map/camera.h"
 #include "app/common/sheet.h"
@@ -7,7 +8,9 @@
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/kinds/state.h"
 #include "app/workspaces/masks/actions.h"
+#include "core/engine.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 #include "tests/ui/app.h"
 #include "tests/view/waves.h"

@@ -1,3 +1,5 @@
+#include "app/common/actions.h"
+#include "app/common/document/document.h"
 #include "app/common/document/mask_rules.h"
 #include "app/common/document/paint.h"
 #include "app/workspaces/masks/actions.h"

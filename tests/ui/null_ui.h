@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "app/common/actions.h"
+#include "app/common/action.h"
 #include "app/common/draw/frame.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/imgui_painter.h"

@@ -1,3 +1,4 @@
+#include "app/common/actions.h"
 #include "app/workspaces/numerics/actions.h"
 #include "app/workspaces/numerics/view.h"
 #include "tests/ui/app.h"

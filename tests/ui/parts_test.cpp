@@ -1,4 +1,5 @@
 #include "app/common/draw/parts.h"
+#include "app/common/actions.h"
 
 #include "app/common/parts.h"
 #include "app/common/workspace.h"

@@ -1,6 +1,7 @@
 // What a session keeps is what the screen shows: every field, changed, saved and opened, gives the same picture.
 
 #include "tests/support/round_trip.h"
+#include "app/common/actions.h"
 #include "tests/ui/app.h"
 
 using namespace attn;

@@ -1,3 +1,5 @@
+#include "app/common/actions.h"
+#include "app/workspaces/saturation/actions.h"
 #include "app/workspaces/saturation/draw/controls.h"
 #include "app/workspaces/saturation/draw/parts.h"
 #include "app/workspaces/saturation/view.h"

@@ -6,6 +6,7 @@
 #include "app/common/workspace.h"
 #include "app/files/open.h"
 #include "app/window/lecture_actions.h"
+#include "core/backend.h"
 #include "tests/support/learning.h"
 #include "tests/ui/app.h"
 

@@ -1,5 +1,8 @@
 // Of a model of two stacks one row of the bar switches what is shown, in every workspace of the document.
+#include "app/common/actions.h"
+#include "app/common/document/document.h"
 #include "app/files/open.h"
+#include "core/backend.h"
 #include "tests/support/small_models.h"
 #include "tests/ui/app.h"
 #include "tests/ui/text_spy.h"

@@ -1,9 +1,12 @@
 // Step with a call of every kind that the engine has: a click on a cell of each stage finds its number explained.
 
+#include "app/common/document/document.h"
 #include "app/common/format.h"
+#include "app/common/inspector.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/step/view.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 #include "tests/ui/app.h"
 #include "tests/view/sample_states.h"

@@ -1,5 +1,6 @@
 // What stands around the canvas of the Step workspace: sentence, heads; and presenting.
 
+#include "app/common/actions.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/step/draw/heads.h"
 #include "app/workspaces/step/draw/sentence.h"

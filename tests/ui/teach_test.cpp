@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/model_text.h"
 #include "app/common/vocabulary.h"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/cast.h"
+#include "core/engine.h"
 #include "core/rng.h"
 #include "core/verify/diagnose.h"
 #include "tests/support/cases.h"

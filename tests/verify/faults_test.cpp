@@ -14,6 +14,7 @@
 #include "core/entries.h"
 #include "core/rng.h"
 #include "core/spec_arrays.h"
+#include "core/stages.h"
 #include "core/verify/diagnose.h"
 #include "tests/support/inputs.h"
 #include "tests/verify/flash.h"

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/numerics.h"
 #include "core/rng.h"
 #include "core/verify/report.h"
 #include "tests/support/random.h"

@@ -1,7 +1,9 @@
 #include "tests/verify/plain.h"
 
+#include <bit>
 #include <cmath>
 
+#include "core/cast.h"
 #include "core/entries.h"
 
 namespace attn::test {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/cast.h"
+#include "core/stages.h"
 #include "core/verify/replay.h"
 #include "tests/support/cases.h"
 #include "tests/verify/plain.h"

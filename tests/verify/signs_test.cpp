@@ -1,6 +1,8 @@
 // What weights alone tell.
 #include <doctest/doctest.h>
 
+#include "core/engine.h"
+#include "core/numerics.h"
 #include "core/verify/signs.h"
 #include "tests/support/inputs.h"
 

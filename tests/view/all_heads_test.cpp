@@ -1,5 +1,6 @@
 // The Heads workspace: all heads of all layers.
 
+#include "app/common/document/document.h"
 #include "app/common/document/heads.h"
 #include "app/common/document/intervention_effects.h"
 #include "app/common/pair.h"

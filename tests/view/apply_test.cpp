@@ -1,3 +1,4 @@
+#include "app/common/document/document.h"
 #include "app/common/document/intervention_effects.h"
 #include "app/common/workspace.h"
 #include "app/window/rail.h"

@@ -1,5 +1,6 @@
 // Backends that core does not know: chosen by name, without gradients of their own, and failing.
 
+#include "app/common/document/document.h"
 #include "app/common/document/requests.h"
 #include "core/call.h"
 #include "core/train/run.h"

@@ -6,10 +6,13 @@
 #include <fstream>
 
 #include "app/common/document/call_code.h"
+#include "app/common/document/document.h"
 #include "app/common/format.h"
+#include "app/common/state.h"
 #include "core/bias.h"
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 #include "tests/view/sample_states.h"
 

@@ -13,6 +13,7 @@
 #include "core/rotary.h"
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
+#include "core/stages.h"
 #include "tests/support/random.h"
 #include "tests/view/view_test.h"
 

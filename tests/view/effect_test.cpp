@@ -1,8 +1,10 @@
 #include "app/common/document/effect.h"
+#include "app/common/document/document.h"
 
 #include <set>
 
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 #include "tests/view/view_test.h"
 

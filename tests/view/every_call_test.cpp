@@ -1,5 +1,6 @@
 // Every kind of call that `trace` takes, in every workspace: it opens, and what is shown is what the reference computes.
 
+#include "app/common/document/document.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/compare/actions.h"
 #include "app/workspaces/compare/reach.h"
@@ -10,10 +11,13 @@
 #include "app/workspaces/lookup/view.h"
 #include "app/workspaces/masks/view.h"
 #include "app/workspaces/numerics/row.h"
+#include "app/workspaces/verify/actions.h"
 #include "app/workspaces/verify/view.h"
 #include "core/cast.h"
+#include "core/engine.h"
 #include "core/numerics.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 #include "tests/view/view_test.h"
 

@@ -1,6 +1,7 @@
 #include <set>
 
 #include "app/common/document/edits.h"
+#include "app/common/inspector.h"
 #include "app/workspaces/generate/actions.h"
 #include "app/workspaces/generate/view.h"
 #include "tests/support/fake_text.h"

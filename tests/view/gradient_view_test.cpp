@@ -1,10 +1,13 @@
 // Gradients as a view: every loss, the chain rule of every stage and parameter, and finite differences.
 
+#include "app/common/document/document.h"
 #include "app/common/explain/backward.h"
 #include "app/common/explain/explain.h"
 #include "core/cast.h"
+#include "core/engine.h"
 #include "core/large/map_input.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/tex.h"
 #include "core/train/task_table.h"
 #include "tests/view/view_test.h"

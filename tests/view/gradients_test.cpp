@@ -1,7 +1,10 @@
+#include "app/common/document/document.h"
 #include "app/common/document/targets.h"
+#include "app/common/inspector.h"
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/view.h"
 #include "core/cast.h"
+#include "core/engine.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

@@ -1,5 +1,6 @@
 // The Heads workspace: what is drawn of a head, in which form, and which heads are listed.
 
+#include "app/common/document/document.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/shown.h"

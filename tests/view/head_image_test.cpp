@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "app/common/document/document.h"
 #include "app/common/document/image_tokens.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/compute.h"

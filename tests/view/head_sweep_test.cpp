@@ -2,7 +2,9 @@
 
 #include <new>
 
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
+#include "app/common/inspector.h"
 #include "app/common/map/actions.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/compute.h"

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/compute.h"

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/common/document/document.h"
 #include "app/common/fields.h"
 #include "app/common/map/inspector.h"
 #include "app/workspaces/large/state.h"

@@ -1,8 +1,10 @@
 #include <cctype>
 #include <sstream>
 
+#include "app/common/document/document.h"
 #include "app/common/explain/explain.h"
 #include "app/common/explain/expr.h"
+#include "core/stages.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

@@ -1,6 +1,8 @@
 // Random journals: every action that a journal can hold, with edge values in every field. Whatever is valid leaves a
 // state that a second play gives again, to the byte, and that a session brings back.
 
+#include "app/common/document/document.h"
+#include "app/common/document/opened.h"
 #include "app/common/map/actions.h"
 #include "core/large/planted.h"
 #include "tests/support/random_journal.h"

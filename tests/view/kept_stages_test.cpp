@@ -1,7 +1,9 @@
 // A backend may keep less than every stage: whoever reads the trace must ask first.
 
+#include "app/common/inspector.h"
 #include "core/large/map_input.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 #include "tests/view/view_test.h"
 

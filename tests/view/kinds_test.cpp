@@ -1,6 +1,7 @@
 // The numbers are those of a script in another language: cat sat mat with Q = K = V = X, so that
 // X Xᵀ = [[1,0,1],[0,1,1],[1,1,2]] and d_k = 2. A is the scaled dot product where nothing else is said.
 
+#include "app/common/document/document.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/kinds/state.h"
 #include "app/workspaces/kinds/text.h"

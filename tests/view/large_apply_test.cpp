@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/common/describe_json.h"
+#include "app/common/document/document.h"
+#include "app/common/document/opened.h"
 #include "app/common/map/map_cell.h"
 #include "app/common/map/text.h"
 #include "app/workspaces/large/state.h"

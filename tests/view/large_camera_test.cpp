@@ -1,5 +1,7 @@
 // Where the camera of the Map workspace stands.
 
+#include "app/common/document/document.h"
+#include "app/common/document/opened.h"
 #include "app/common/map/ruler.h"
 #include "tests/view/large_sample.h"
 #include "tests/view/view_test.h"

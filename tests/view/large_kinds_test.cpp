@@ -1,6 +1,7 @@
 // The map says how a weight of every kind of attention is made: rotated, normalised or multiplied operands, a soft cap,
 // ALiBi, sinks. The numbers of each step are worked out here in double.
 
+#include "app/common/document/document.h"
 #include "app/common/map/inspector.h"
 #include "app/common/map/map_cell.h"
 #include "app/common/map/text.h"

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "app/common/document/opened.h"
 #include "app/common/document/requests.h"
 #include "app/common/map/actions.h"
 #include "app/common/map/camera.h"

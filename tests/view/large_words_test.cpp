@@ -3,6 +3,8 @@
 
 #include <set>
 
+#include "app/common/document/document.h"
+#include "app/common/document/opened.h"
 #include "app/common/map/colors.h"
 #include "app/common/map/map_cell.h"
 #include "app/common/map/pictures.h"

@@ -5,10 +5,12 @@
 #include "app/common/explain/backward.h"
 #include "app/common/explain/explain.h"
 #include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/workspaces/step/view.h"
 #include "core/gradient_tex.h"
 #include "core/large/map_input.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 #include "tests/view/sample_states.h"
 

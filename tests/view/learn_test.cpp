@@ -7,6 +7,7 @@
 #include "app/workspaces/learn/training.h"
 #include "app/workspaces/learn/view.h"
 #include "core/cast.h"
+#include "core/engine.h"
 #include "core/train/evaluation.h"
 #include "core/train/language.h"
 #include "core/train/own_data.h"

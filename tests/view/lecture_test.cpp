@@ -1,11 +1,13 @@
 // Lectures: what is shown, the keys, what stays, and what the teacher reads beside it.
 
 #include "app/window/lecture.h"
+#include "app/common/document/document.h"
 
 #include "app/common/workspace.h"
 #include "app/files/axes.h"
 #include "app/files/open.h"
 #include "app/window/lecture_actions.h"
+#include "core/backend.h"
 #include "core/io/npy.h"
 #include "tests/view/view_test.h"
 

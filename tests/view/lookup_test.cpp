@@ -1,3 +1,5 @@
+#include "app/common/document/document.h"
+#include "app/common/inspector.h"
 #include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/view.h"

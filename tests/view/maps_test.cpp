@@ -1,5 +1,6 @@
 // Matrices in memory as maps: what a texel of several cells shows, and what is kept of the view.
 
+#include "app/common/document/document.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/shown.h"
@@ -8,6 +9,7 @@
 #include "app/workspaces/masks/actions.h"
 #include "app/workspaces/masks/long.h"
 #include "app/workspaces/masks/view.h"
+#include "core/engine.h"
 #include "core/heads/all.h"
 #include "tests/view/view_test.h"
 #include "tests/view/waves.h"

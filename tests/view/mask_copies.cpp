@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "app/common/document/document.h"
 #include "core/masks.h"
 #include "tests/view/sample_states.h"
 

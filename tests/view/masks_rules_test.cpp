@@ -1,3 +1,4 @@
+#include "app/common/document/document.h"
 #include "app/common/document/mask_rules.h"
 
 #include "app/workspaces/masks/actions.h"

@@ -4,6 +4,7 @@
 #include "core/call.h"
 #include "core/large/map_input.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/train/run.h"
 #include "core/train/task_table.h"
 #include "tests/figures/recorder.h"

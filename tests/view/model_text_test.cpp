@@ -1,6 +1,9 @@
 // Typing into a model's document: an edit that comes as an answer, one step while typing goes on.
 
+#include "app/common/document/document.h"
+#include "app/common/document/opened.h"
 #include "app/common/document/requests.h"
+#include "app/common/inspector.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

@@ -1,3 +1,4 @@
+#include "app/common/document/document.h"
 #include "app/common/map/map_cell.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/numerics/actions.h"

@@ -1,4 +1,5 @@
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 #include "tests/view/view_test.h"
 

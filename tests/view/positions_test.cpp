@@ -1,3 +1,4 @@
+#include "app/common/inspector.h"
 #include "app/window/journal.h"
 #include "app/workspaces/positions/actions.h"
 #include "app/workspaces/positions/view.h"

@@ -9,6 +9,7 @@
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/call_actions.h"
+#include "app/common/document/document.h"
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/controls.h"
 #include "tests/support/cases.h"

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/heads.h"
 #include "app/workspaces/step/attention_text.h"
 #include "app/workspaces/step/grids.h"
+#include "core/stages.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

@@ -1,4 +1,5 @@
 #include "app/workspaces/step/sources.h"
+#include "app/common/document/document.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

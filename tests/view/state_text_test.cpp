@@ -1,6 +1,8 @@
 // A state as a text: short, the same screen again, and refused where it is broken.
 
 #include "app/window/state_text.h"
+#include "app/common/document/document.h"
+#include "app/common/document/opened.h"
 
 #include <nlohmann/json.hpp>
 

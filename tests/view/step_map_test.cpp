@@ -1,9 +1,12 @@
 // More than 64 tokens in Step: scores and weights are the map that Large has, with each stage's own numbers.
 
+#include "app/common/document/document.h"
 #include "app/common/map/pictures.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/step/map.h"
+#include "core/engine.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 #include "tests/view/view_test.h"
 #include "tests/view/waves.h"

@@ -1,5 +1,7 @@
+#include "app/common/document/document.h"
 #include "app/common/workspace.h"
 #include "core/large/map_input.h"
+#include "core/stages.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

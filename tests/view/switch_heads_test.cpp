@@ -1,5 +1,6 @@
 // Heads of a model that are switched off: an edit that comes as an answer, and what the Heads workspace says of it.
 
+#include "app/common/document/document.h"
 #include "app/common/document/intervention_actions.h"
 #include "app/common/document/intervention_effects.h"
 #include "app/common/document/interventions.h"

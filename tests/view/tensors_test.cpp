@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/workspaces/kinds/state.h"
 #include "app/workspaces/tensors/actions.h"
 #include "app/workspaces/tensors/measure.h"

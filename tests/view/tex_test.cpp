@@ -1,6 +1,7 @@
 #include "core/tex.h"
 #include "core/gradient_tex.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 #include "tests/view/view_test.h"
 

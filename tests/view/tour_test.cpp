@@ -1,4 +1,5 @@
 #include "app/window/tour.h"
+#include "app/common/document/document.h"
 #include "app/files/open.h"
 #include "tests/view/view_test.h"
 

@@ -1,5 +1,6 @@
 // What the pages of the tour say, and what their choices say, against the numbers that they lead to.
 
+#include "app/common/document/document.h"
 #include "app/common/document/intervention_actions.h"
 #include "app/files/open.h"
 #include "app/window/tour.h"

@@ -1,3 +1,4 @@
+#include "app/common/document/document.h"
 #include "app/common/explain/explain.h"
 #include "app/workspaces/step/heads.h"
 #include "tests/view/view_test.h"

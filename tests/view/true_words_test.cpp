@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/document/document.h"
 #include "app/common/explain/parts.h"
 #include "app/common/glossary.h"
 #include "app/common/workspace.h"
 #include "app/window/tour.h"
 #include "app/workspaces/compare/actions.h"
 #include "app/workspaces/compare/view.h"
+#include "app/workspaces/cost/actions.h"
 #include "app/workspaces/cost/view.h"
 #include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"

@@ -1,6 +1,10 @@
+#include "app/common/document/document.h"
+#include "app/common/document/opened.h"
+#include "app/common/inspector.h"
 #include "app/workspaces/verify/actions.h"
 #include "app/workspaces/verify/view.h"
 #include "core/cast.h"
+#include "core/engine.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

@@ -1,7 +1,9 @@
 #include <nlohmann/json.hpp>
 
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/intervention_effects.h"
+#include "app/common/document/opened.h"
 #include "app/common/figure_size.h"
 #include "app/window/about.h"
 #include "app/window/status.h"
@@ -44,7 +46,7 @@ TEST_CASE("the inspector is there where there is room, or by hand, which session
     CHECK_FALSE(by_width->inspector);
     for (const std::optional<bool> on : {std::optional<bool>(), {true}, {false}}) {
         const Action action = through_journal(ShowInspector{on});
-        CHECK(action.as<ShowInspector>()->value == on);
+        CHECK(action.as<ShowInspector>()->on == on);
     }
     CHECK_FALSE(to_journal(SetNarrow{true}));
 }

@@ -1,6 +1,8 @@
 // Words of any length, script and bytes: bounded on screen, linear in time.
 
+#include "app/common/document/document.h"
 #include "app/common/glossary.h"
+#include "app/common/inspector.h"
 #include "app/common/text.h"
 #include "app/common/tokens.h"
 #include "app/workspaces/saturation/actions.h"

@@ -1,12 +1,17 @@
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "app/common/action.h"
+#include "app/common/cell.h"
 #include "app/common/place.h"
-#include "app/common/set_field.h"
-#include "app/common/state.h"
+#include "core/forward.h"
+#include "core/large/planted_spec.h"
+#include "core/sizes.h"
+#include "core/stage.h"
 
 namespace attn::view {
 
@@ -20,7 +25,10 @@ struct LoadPreset {
     static constexpr auto kJournalNames = journal_names("load_preset", "key");
 };
 /// Typing.
-using DraftSentence = Put<in_state, &AppState::sentence_draft, "draft_sentence", "text">;
+struct DraftSentence {
+    std::string text;
+    static constexpr auto kJournalNames = journal_names("draft_sentence", "text");
+};
 struct SetSentence {
     std::string text;
     static constexpr auto kJournalNames = journal_names("set_sentence", "text");

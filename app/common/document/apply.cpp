@@ -2,9 +2,11 @@
 
 #include "app/common/assets.h"
 #include "app/common/document/actions.h"
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/heads.h"
 #include "app/common/document/model_text.h"
+#include "app/common/document/opened.h"
 #include "app/common/document/toy.h"
 #include "app/common/format.h"
 #include "app/common/state_text.h"
@@ -12,7 +14,9 @@
 #include "app/common/workspace.h"
 #include "core/given.h"
 #include "core/large/planted.h"
+#include "core/scores/operands.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/text.h"
 #include "core/train/task_table.h"
 
@@ -245,6 +249,7 @@ void carry_out(AppState& state, const DocumentReady& action) {
     if (!session) leave_unavailable_workspace(state);
 }
 
+void carry_out(AppState& state, const DraftSentence& action) { state.sentence_draft = action.text; }
 void carry_out(AppState& state, const SetSentence& action) {
     const Document& before = state.document();
     auto document = is_toy(before) ? retyped(before, action.text)

@@ -1,10 +1,12 @@
 #include "app/common/document/call.h"
 
 #include "app/common/document/call_actions.h"
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/toy.h"
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
+#include "core/trace.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

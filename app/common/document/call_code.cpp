@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "app/common/document/call_actions.h"
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/intervention_effects.h"
 #include "app/common/format.h"
@@ -12,8 +13,11 @@
 #include "core/call.h"
 #include "core/dropout.h"
 #include "core/entries.h"
+#include "core/scores/operands.h"
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
+#include "core/stages.h"
+#include "core/trace.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/loss.h"
 #include "app/common/document/toy.h"
 #include "app/common/sheet.h"
@@ -11,7 +12,9 @@
 #include "core/gradient_tex.h"
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
+#include "core/stages.h"
 #include "core/tex.h"
+#include "core/trace.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

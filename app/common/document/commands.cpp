@@ -3,8 +3,11 @@
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/call_actions.h"
+#include "app/common/document/document.h"
 #include "app/common/document/mask_rules.h"
 #include "app/common/document/model_text.h"
+#include "app/common/state.h"
+#include "core/backend.h"
 
 namespace attn::view {
 namespace {

@@ -19,6 +19,7 @@
 #include "core/io/file.h"
 #include "core/large/weight_source.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/text.h"
 #include "core/train/task_table.h"
 

@@ -16,7 +16,6 @@
 #include "core/result.h"
 #include "core/spec.h"
 #include "core/stage.h"
-#include "core/trace.h"
 
 namespace attn {
 struct GivenPairs;

@@ -3,6 +3,7 @@
 
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
+#include "app/common/document/document.h"
 #include "app/common/document/effect.h"
 #include "app/common/document/loss.h"
 #include "app/common/document/place.h"
@@ -10,6 +11,7 @@
 #include "app/common/document/toy.h"
 #include "app/common/text.h"
 #include "app/common/workspace.h"
+#include "core/tensor.h"
 #include "core/text.h"
 
 namespace attn::view {

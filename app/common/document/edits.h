@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "app/common/action.h"
-#include "app/common/document/document.h"
 #include "app/common/state.h"
 
 namespace attn::view {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/document/document.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
@@ -12,6 +13,8 @@
 #include "core/metrics.h"
 #include "core/spec_arrays.h"
 #include "core/spec_fields.h"
+#include "core/stages.h"
+#include "core/trace.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

@@ -8,6 +8,7 @@
 #include "app/common/describe_json.h"
 #include "app/common/document/document.h"
 #include "app/common/document/interventions.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/heads.h"
 #include "app/common/document/intervention_actions.h"

@@ -17,6 +17,8 @@
 #include "core/io/json.h"
 #include "core/spec_arrays.h"
 #include "core/spec_fields.h"
+#include "core/stages.h"
+#include "core/trace.h"
 
 namespace attn::view {
 namespace {

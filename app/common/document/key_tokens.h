@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/common/document/document.h"
+#include "core/trace.h"
 
 namespace attn::view {
 

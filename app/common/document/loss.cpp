@@ -3,12 +3,15 @@
 #include <cmath>
 
 #include "app/common/document/actions.h"
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/targets.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "core/note.h"
+#include "core/stages.h"
 #include "core/tex.h"
+#include "core/trace.h"
 
 namespace attn::view {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "app/common/place.h"
 #include "core/forward.h"
-#include "core/trace.h"
 
 namespace attn::view {
 

@@ -11,8 +11,10 @@
 #include "app/common/keys.h"
 #include "core/bias.h"
 #include "core/masks.h"
+#include "core/scores/operands.h"
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
+#include "core/trace.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

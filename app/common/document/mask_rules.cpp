@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "app/common/document/actions.h"
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/paint.h"
 #include "app/common/format.h"

@@ -1,8 +1,10 @@
 #include "app/common/document/model_place.h"
 
 #include "app/common/actions.h"
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/workspace.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

@@ -7,6 +7,7 @@
 #include "app/common/document/document.h"
 #include "app/common/vocabulary.h"
 #include "core/models/family.h"
+#include "core/models/model.h"
 
 namespace attn::view {
 namespace {

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "app/common/document/actions.h"
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/effect.h"
 #include "app/common/document/intervention_effects.h"
@@ -18,6 +19,7 @@
 #include "core/engine.h"
 #include "core/spec_fields.h"
 #include "core/text.h"
+#include "core/trace.h"
 
 namespace attn::view {
 namespace {

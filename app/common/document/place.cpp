@@ -1,11 +1,13 @@
 #include "app/common/document/place.h"
 
 #include "app/common/document/actions.h"
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/format.h"
 #include "app/common/pair.h"
 #include "app/common/sheet.h"
 #include "app/common/workspace.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "app/common/document/document.h"
 #include "core/result.h"
 
 namespace attn::view {

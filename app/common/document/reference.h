@@ -3,6 +3,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "app/common/document/call.h"
+#include "app/common/document/document.h"
 #include "app/common/document/opened.h"
 
 namespace attn::view {

@@ -1,7 +1,12 @@
 #include "app/common/document/requests.h"
 #include "app/common/document/actions.h"
+#include "app/common/document/document.h"
+#include "app/common/document/opened.h"
+#include "app/common/state.h"
+#include "core/backend.h"
 #include "core/engine.h"
 #include "core/stopwatch.h"
+#include "core/trace.h"
 
 #include <fmt/format.h>
 

@@ -7,6 +7,7 @@
 #include "app/common/document/reference.h"
 #include "app/common/document/stored.h"
 #include "app/common/fields.h"
+#include "core/backend.h"
 #include "core/io/paths.h"
 #include "core/models/groups.h"
 #include "core/spec_arrays.h"

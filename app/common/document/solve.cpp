@@ -7,6 +7,7 @@
 #include "app/common/sheet.h"
 #include "app/common/state.h"
 #include "core/column_change.h"
+#include "core/trace.h"
 
 namespace attn::view {
 namespace {

@@ -1,6 +1,7 @@
 #include "app/common/document/stored.h"
 
 #include "app/common/document/call.h"
+#include "app/common/document/document.h"
 #include "app/common/document/effect.h"
 
 namespace attn::view {

@@ -4,13 +4,17 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/paint.h"
 #include "app/common/format.h"
 #include "app/common/tokens.h"
 #include "core/positions.h"
 #include "core/rng.h"
+#include "core/scores/score.h"
 #include "core/spec_arrays.h"
+#include "core/stages.h"
 #include "core/text.h"
+#include "core/trace.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

@@ -4,9 +4,14 @@
 #include <string_view>
 #include <vector>
 
-#include "app/common/document/document.h"
+#include "core/forward.h"
+#include "core/result.h"
+#include "core/spec.h"
+#include "core/stage.h"
 
 namespace attn::view {
+
+struct Document;
 
 // The numbers of a sentence that nobody set by hand. Rounded to two decimals where a person reads
 // them; the same on every machine. No entry depends on how many there are: whoever makes a sentence

@@ -19,6 +19,7 @@
 #include "core/io/paths.h"
 #include "core/models/groups.h"
 #include "core/spec_fields.h"
+#include "core/stages.h"
 
 namespace attn::view {
 namespace {

@@ -1,6 +1,8 @@
 #include "app/common/draw/around.h"
 
+#include "app/common/actions.h"
 #include "app/common/draw/inspector.h"
+#include "app/common/state.h"
 #include "app/common/workspace.h"
 
 namespace attn::ui {

@@ -4,6 +4,7 @@
 
 #include "app/common/draw/heading.h"
 #include "app/common/draw/imgui_compat.h"
+#include "app/common/set_field.h"
 #include "app/fonts/script.h"
 
 namespace attn::ui {

@@ -4,11 +4,14 @@
 
 #include <vector>
 
-#include "app/common/actions.h"
 #include "app/common/draw/frame.h"
 #include "app/common/keys.h"
 
 struct ImGuiWindow;
+
+namespace attn::view {
+struct Focus;
+}
 
 namespace attn::ui {
 

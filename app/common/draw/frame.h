@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/common/draw/fonts.h"
+#include "app/common/forward.h"
 #include "app/common/painter.h"
 #include "app/common/theme.h"
 

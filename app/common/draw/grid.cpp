@@ -1,18 +1,18 @@
 #include "app/common/draw/grid.h"
 
+#include "app/common/action.h"
 #include "app/common/draw/axis_labels.h"
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/items.h"
 #include "app/common/draw/measured.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/format.h"
+#include "app/common/sheet.h"
 
 namespace attn::ui {
 namespace {
 
-const char* operand_key(const OperandId& id) {
-    return std::visit([](auto which) { return info(which).key.data(); }, id);
-}
+const char* operand_key(const OperandId& id) { return key_of(id).data(); }
 
 /// Clear of the cell's neighbours: they are what it is compared with.
 void cell_tooltip(const GridView& grid, const GridPlace& place, const Frame& frame,

@@ -1,7 +1,9 @@
 #include "app/common/draw/inspector.h"
 
+#include "app/common/actions.h"
 #include "app/common/colormap.h"
 #include "app/common/document/actions.h"
+#include "app/common/document/document.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/items.h"

@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "app/common/actions.h"
 #include "app/common/cell.h"
 #include "app/common/draw/frame.h"
 #include "app/common/inspector.h"

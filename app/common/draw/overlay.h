@@ -1,6 +1,5 @@
 #pragma once
 
-#include "app/common/actions.h"
 #include "app/common/draw/frame.h"
 
 namespace attn::ui {

@@ -1,7 +1,9 @@
 #include "app/common/draw/popover.h"
 
+#include "app/common/actions.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/imgui_compat.h"
+#include "app/common/state.h"
 
 namespace attn::ui {
 namespace {

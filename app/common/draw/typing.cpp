@@ -2,12 +2,14 @@
 
 #include <cstdlib>
 
+#include "app/common/actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/items.h"
 #include "app/common/draw/still.h"
 #include "app/common/draw/text_fields.h"
+#include "app/common/state.h"
 #include "app/common/typed.h"
 
 namespace attn::ui {

@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "app/common/actions.h"
 #include "app/common/draw/frame.h"
 
 namespace attn::ui {

@@ -1,9 +1,11 @@
 #include "app/common/draw/widgets.h"
 
+#include "app/common/actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/items.h"
+#include "app/common/state.h"
 
 namespace attn::ui {
 namespace {

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "app/common/actions.h"
 #include "app/common/draw/frame.h"
 
 namespace attn::ui {

@@ -2,6 +2,7 @@
 
 #include <imgui_internal.h>
 
+#include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"

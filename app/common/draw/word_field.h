@@ -3,7 +3,6 @@
 #include <span>
 #include <string>
 
-#include "app/common/actions.h"
 #include "app/common/draw/frame.h"
 #include "app/common/vocabulary.h"
 

@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 
-#include "app/common/actions.h"
 #include "app/common/draw/frame.h"
 #include "app/common/draw/imgui_compat.h"
 #include "app/common/draw/items.h"

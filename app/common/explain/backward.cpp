@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/loss.h"
 #include "app/common/explain/explain.h"
 #include "app/common/explain/parts.h"
@@ -15,6 +16,7 @@
 #include "app/common/state.h"
 #include "core/dropout.h"
 #include "core/gradient_tex.h"
+#include "core/trace.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 
 #include "app/common/document/chain_rule.h"
+#include "app/common/document/document.h"
 #include "app/common/explain/parts.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
 #include "core/masks.h"
 #include "core/spec_arrays.h"
+#include "core/trace.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

@@ -4,12 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/mask_rules.h"
 #include "app/common/explain/parts.h"
 #include "app/common/format.h"
 #include "app/common/state.h"
 #include "core/call.h"
 #include "core/metrics.h"
+#include "core/trace.h"
 
 namespace attn::view {
 namespace {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "app/common/document/document.h"
 #include "app/common/explain/parts.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
@@ -13,6 +14,7 @@
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
 #include "core/tex.h"
+#include "core/trace.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

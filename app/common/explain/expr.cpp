@@ -10,6 +10,7 @@
 #include "app/common/format.h"
 #include "core/call.h"
 #include "core/spec_arrays.h"
+#include "core/stages.h"
 
 namespace attn::view {
 namespace {

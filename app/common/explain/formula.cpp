@@ -7,6 +7,7 @@
 
 #include "app/common/document/chain_rule.h"
 #include "app/common/explain/parts.h"
+#include "core/check.h"
 #include "core/scores/pair_formula.h"
 #include "core/scores/score.h"
 #include "core/tex.h"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/chain_rule.h"
+#include "app/common/document/document.h"
 #include "app/common/document/mask_rules.h"
 #include "app/common/document/toy.h"
 #include "app/common/explain/parts.h"
@@ -15,6 +16,7 @@
 #include "core/rng.h"
 #include "core/softmax.h"
 #include "core/tex.h"
+#include "core/trace.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

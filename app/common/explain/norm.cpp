@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include "app/common/document/chain_rule.h"
+#include "app/common/document/document.h"
 #include "app/common/explain/parts.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
 #include "core/qk_norm.h"
+#include "core/trace.h"
 
 namespace attn::view {
 namespace {

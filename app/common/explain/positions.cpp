@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/chain_rule.h"
+#include "app/common/document/document.h"
 #include "app/common/explain/parts.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"

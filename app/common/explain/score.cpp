@@ -7,11 +7,14 @@
 #include <fmt/format.h>
 
 #include "app/common/document/chain_rule.h"
+#include "app/common/document/document.h"
 #include "app/common/explain/parts.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
 #include "core/call.h"
+#include "core/cast.h"
+#include "core/scores/operands.h"
 #include "core/scores/score.h"
 #include "core/train/task_table.h"
 

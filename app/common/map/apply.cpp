@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/common/command.h"
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/format.h"
 #include "app/common/map/actions.h"

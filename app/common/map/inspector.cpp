@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/document/document.h"
 #include "app/common/explain/expr.h"
 #include "app/common/format.h"
 #include "app/common/map/map_cell.h"

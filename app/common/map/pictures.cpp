@@ -1,5 +1,6 @@
 #include "app/common/map/pictures.h"
 
+#include <bit>
 #include <cmath>
 
 #include "app/common/color_look.h"
@@ -12,6 +13,7 @@
 #include "core/large/tiles.h"
 #include "core/large/weight_map.h"
 #include "core/rng.h"
+#include "core/spec.h"
 
 namespace attn::view {
 namespace {

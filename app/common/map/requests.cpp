@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/format.h"
 #include "app/common/map/actions.h"
 #include "app/common/map/camera.h"
@@ -15,6 +16,7 @@
 #include "app/common/state.h"
 #include "core/blocks.h"
 #include "core/kernels/peak.h"
+#include "core/large/map_input.h"
 #include "core/memory.h"
 #include "core/scores/score.h"
 #include "core/threads.h"

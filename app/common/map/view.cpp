@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/common/color_look.h"
+#include "app/common/document/document.h"
 #include "app/common/format.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/colors.h"

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "app/common/actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/items.h"
 #include "app/common/draw/overlay.h"

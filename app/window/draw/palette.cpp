@@ -1,5 +1,6 @@
 #include <imgui_internal.h>
 
+#include "app/common/actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/items.h"
 #include "app/common/draw/math.h"
@@ -9,6 +10,7 @@
 #include "app/common/draw/typing.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/glossary.h"
+#include "app/common/state.h"
 #include "app/window/draw/panels.h"
 
 namespace attn::ui {

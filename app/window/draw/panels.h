@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/common/dialogs.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/frame.h"
 #include "app/common/draw/workspace.h"

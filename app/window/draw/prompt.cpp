@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "app/common/actions.h"
 #include "app/common/check_file.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/intervention_actions.h"
@@ -8,6 +9,7 @@
 #include "app/common/draw/overlay.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/figure_size.h"
+#include "app/common/sheet.h"
 #include "app/window/draw/panels.h"
 
 namespace attn::ui {
@@ -24,7 +26,7 @@ PromptForm form_of(const Prompt& prompt, const std::string& path) {
     const TextPatch& patch = prompt.patch;
     switch (prompt.kind) {
         case PromptKind::patch:
-            return {fmt::format("Patch {} of layer {}, {} {}", info(patch.part).key, patch.at.layer,
+            return {fmt::format("Patch {} of layer {}, {} {}", key_of(patch.part), patch.at.layer,
                                 patch.part == Stage::q ? "head" : "key head", patch.at.head),
                     "A text with the same number of tokens, or an image file if the model reads "
                     "images. Its values replace those at the same positions. Enter runs the "

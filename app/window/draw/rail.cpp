@@ -1,7 +1,9 @@
 #include <numeric>
 
+#include "app/common/actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/items.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/common/workspace.h"
 #include "app/window/draw/panels.h"

@@ -1,3 +1,4 @@
+#include "app/common/actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/widgets.h"
 #include "app/window/draw/panels.h"

@@ -1,5 +1,7 @@
 #include "app/window/draw/window.h"
 
+#include "app/common/actions.h"
+#include "app/common/document/document.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/heading.h"
 #include "app/common/draw/items.h"

@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/format.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/compare/view.h"
 #include "core/rope_scale.h"
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
 #include "core/spec_fields.h"
+#include "core/stages.h"
+#include "core/trace.h"
 
 namespace attn::view {
 namespace {

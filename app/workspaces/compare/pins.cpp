@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/common/document/document.h"
 #include "app/common/document/saved.h"
 #include "app/common/fields.h"
 #include "app/workspaces/compare/view.h"

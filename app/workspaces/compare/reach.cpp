@@ -4,12 +4,17 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/compare/view.h"
 #include "core/masks.h"
+#include "core/scores/operands.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
+#include "core/trace.h"
 
 namespace attn::view {
 namespace {

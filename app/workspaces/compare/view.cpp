@@ -6,13 +6,17 @@
 
 #include "app/common/apart.h"
 #include "app/common/color_look.h"
+#include "app/common/document/document.h"
 #include "app/common/format.h"
+#include "app/common/inspector.h"
 #include "app/common/pair_grid.h"
 #include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "core/head_measures.h"
 #include "core/masks.h"
 #include "core/metrics.h"
 #include "core/note.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

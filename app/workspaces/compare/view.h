@@ -5,10 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "app/common/forward.h"
 #include "app/common/grid.h"
-#include "app/common/inspector.h"
-#include "app/common/state.h"
 #include "app/workspaces/compare/state.h"
+#include "core/matrix_view.h"
+#include "core/stage.h"
 
 namespace attn::view {
 

@@ -5,7 +5,9 @@
 #include "app/common/assets.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
+#include "app/common/document/opened.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
@@ -13,6 +15,8 @@
 #include "app/workspaces/compare/actions.h"
 #include "app/workspaces/compare/reach.h"
 #include "app/workspaces/compare/view.h"
+#include "core/stages.h"
+#include "core/trace.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/common/inspector.h"
 #include "app/common/state.h"
 #include "app/workspaces/cost/view.h"
 #include "core/note.h"

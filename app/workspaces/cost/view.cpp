@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/format.h"
 #include "app/common/state.h"
+#include "app/workspaces/cost/actions.h"
 #include "core/memory.h"
 #include "core/train/task_table.h"
 

@@ -5,12 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "app/common/inspector.h"
+#include "app/common/forward.h"
 #include "app/common/plot.h"
-#include "app/workspaces/cost/actions.h"
+#include "app/workspaces/cost/state.h"
 #include "app/workspaces/cost/text.h"
+#include "core/result.h"
+#include "core/role.h"
 
 namespace attn::view {
+
+struct SetCostSize;
 
 /// A row of the table: one stage, or their sum, or an operation.
 struct CostRowView {

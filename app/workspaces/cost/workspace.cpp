@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/format.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/cost/actions.h"
 #include "app/workspaces/cost/view.h"
+#include "core/backend.h"
 #include "core/bench/measure.h"
 #include "core/kernels/peak.h"
 #include "core/rng.h"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/common/inspector.h"
 #include "app/common/state.h"
 #include "app/workspaces/generate/view.h"
 #include "core/tex.h"

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
 #include "app/common/map/cells.h"

@@ -1,12 +1,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/stored.h"
 #include "app/common/format.h"
 #include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/generate/view.h"
 #include "core/text.h"
+#include "core/trace.h"
 
 namespace attn::view {
 namespace {

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/format.h"
 #include "app/common/state.h"
 #include "app/common/text.h"
 #include "core/models/lens.h"
+#include "core/models/model.h"
 
 namespace attn::view {
 namespace {

@@ -3,6 +3,7 @@
 #include "app/common/assets.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/format.h"
 #include "app/common/text.h"
@@ -10,6 +11,7 @@
 #include "app/workspaces/generate/actions.h"
 #include "app/workspaces/generate/view.h"
 #include "core/models/lens.h"
+#include "core/models/model.h"
 
 namespace attn::view {
 namespace {

@@ -7,6 +7,9 @@
 #include "app/common/document/actions.h"
 #include "app/common/set_field.h"
 #include "app/workspaces/gradients/state.h"
+#include "core/run_control.h"
+#include "core/spec.h"
+#include "core/trace.h"
 
 namespace attn::view {
 

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include "app/common/arithmetic.h"
+#include "app/common/document/document.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/view.h"
+#include "core/stages.h"
 
 namespace attn::view {
 namespace {

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/format.h"
+#include "app/common/inspector.h"
 #include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/view.h"
 #include "core/bias.h"
@@ -12,6 +15,7 @@
 #include "core/note.h"
 #include "core/scores/pair_rule.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 
 namespace attn::view {
 namespace {

@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/loss.h"
 #include "app/common/document/targets.h"
 #include "app/common/format.h"
 #include "app/workspaces/gradients/actions.h"
 #include "core/cast.h"
 #include "core/engine.h"
+#include "core/stages.h"
 
 namespace attn::view {
 namespace {

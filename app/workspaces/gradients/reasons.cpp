@@ -4,6 +4,7 @@
 #include "app/common/sheet.h"
 #include "app/common/state.h"
 #include "app/workspaces/gradients/view.h"
+#include "core/stages.h"
 
 namespace attn::view {
 

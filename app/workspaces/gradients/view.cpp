@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 
 #include "app/common/document/chain_rule.h"
+#include "app/common/document/document.h"
 #include "app/common/document/loss.h"
 #include "app/common/document/requests.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/workspaces/gradients/actions.h"
 #include "core/bias.h"
 #include "core/call.h"
@@ -18,6 +20,7 @@
 #include "core/metrics.h"
 #include "core/scores/pair_rule.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

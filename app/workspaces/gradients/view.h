@@ -1,10 +1,11 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
+#include "app/common/forward.h"
 #include "app/common/grid.h"
-#include "app/common/inspector.h"
 #include "app/workspaces/gradients/state.h"
 
 namespace attn::view {

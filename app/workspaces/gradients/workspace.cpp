@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/commands.h"
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/loss.h"
 #include "app/common/fields.h"
@@ -8,6 +9,7 @@
 #include "app/common/workspace.h"
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/view.h"
+#include "core/stages.h"
 #include "core/text.h"
 #include "core/train/task_table.h"
 

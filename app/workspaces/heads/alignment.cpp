@@ -4,9 +4,11 @@
 
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
+#include "app/common/document/document.h"
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/common/tokens.h"
 #include "app/workspaces/heads/grids.h"

@@ -1,3 +1,5 @@
+#include <bit>
+
 #include "app/common/state.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/view.h"

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/heads.h"
 #include "app/common/document/swept.h"
 #include "app/common/format.h"
+#include "app/common/inspector.h"
 #include "app/common/memo.h"
 #include "app/common/pair_grid.h"
 #include "app/common/sheet.h"

@@ -7,6 +7,7 @@
 
 #include "app/common/action.h"
 #include "app/common/document/model_read.h"
+#include "app/common/document/opened.h"
 #include "app/common/opener.h"
 #include "core/heads/all.h"
 

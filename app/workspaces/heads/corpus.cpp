@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
 #include "app/common/memo.h"

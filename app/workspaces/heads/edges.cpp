@@ -6,6 +6,7 @@
 #include "app/common/document/heads.h"
 #include "app/common/document/swept.h"
 #include "app/common/format.h"
+#include "app/common/inspector.h"
 #include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/heads/text.h"

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/heads.h"
 #include "app/common/document/intervention_actions.h"
 #include "app/common/document/model_text.h"

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
+#include "app/common/inspector.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
 #include "app/workspaces/heads/shown.h"
@@ -9,6 +11,7 @@
 #include "app/workspaces/heads/view.h"
 #include "core/rope_scale.h"
 #include "core/spec_arrays.h"
+#include "core/stages.h"
 
 namespace attn::view {
 namespace {

@@ -7,6 +7,7 @@
 #include "app/common/format.h"
 #include "app/common/memo.h"
 #include "app/common/pair_grid.h"
+#include "app/common/state.h"
 #include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/heads.h"
 #include "app/common/document/image_tokens.h"
 #include "app/common/document/place.h"

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
+#include "app/common/inspector.h"
 #include "app/common/pair.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"

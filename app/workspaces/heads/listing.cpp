@@ -3,6 +3,7 @@
 #include "app/common/actions.h"
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
+#include "app/common/state.h"
 #include "app/workspaces/heads/compute.h"
 #include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/heads.h"
 #include "app/common/document/model_text.h"
 #include "app/common/document/swept.h"

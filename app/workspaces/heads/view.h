@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "app/common/action.h"
 #include "app/common/document/interventions.h"
+#include "app/common/forward.h"
 #include "app/common/grid.h"
-#include "app/common/inspector.h"
 #include "app/common/keys.h"
 #include "app/common/map/view.h"
 #include "app/common/painter.h"

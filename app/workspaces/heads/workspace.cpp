@@ -4,6 +4,7 @@
 #include "app/common/describe_json.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/heads.h"
 #include "app/common/document/intervention_actions.h"

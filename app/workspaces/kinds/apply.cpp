@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/format.h"
 #include "app/common/pair.h"

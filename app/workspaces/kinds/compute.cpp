@@ -4,12 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/state.h"
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/state.h"
 #include "app/workspaces/kinds/text.h"
 #include "app/workspaces/kinds/view.h"
 #include "core/engine.h"
+#include "core/stages.h"
 
 namespace attn::view {
 namespace {

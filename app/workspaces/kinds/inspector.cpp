@@ -8,6 +8,7 @@
 #include "app/workspaces/kinds/state.h"
 #include "app/workspaces/kinds/text.h"
 #include "app/workspaces/kinds/view.h"
+#include "core/stages.h"
 
 namespace attn::view {
 namespace {

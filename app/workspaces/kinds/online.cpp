@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
@@ -16,6 +17,7 @@
 #include "core/note.h"
 #include "core/online_softmax.h"
 #include "core/rounding.h"
+#include "core/stages.h"
 #include "core/tex.h"
 
 namespace attn::view {

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "app/common/apart.h"
+#include "app/common/document/document.h"
 #include "app/common/format.h"
 #include "app/common/pair.h"
 #include "app/common/state.h"

@@ -15,6 +15,7 @@
 #include "app/workspaces/kinds/state.h"
 #include "app/workspaces/kinds/text.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

@@ -2,6 +2,7 @@
 
 #include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"

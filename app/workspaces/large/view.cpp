@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/format.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/inspector.h"
@@ -12,8 +13,10 @@
 #include "app/common/pair.h"
 #include "app/common/state.h"
 #include "app/workspaces/large/state.h"
+#include "core/large/map_input.h"
 #include "core/large/weight_map.h"
 #include "core/large/weight_rows.h"
+#include "core/tensor.h"
 #include "core/text.h"
 
 namespace attn::view {

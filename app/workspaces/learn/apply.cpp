@@ -4,6 +4,7 @@
 #include "app/common/document/edits.h"
 #include "app/common/document/heads.h"
 #include "app/common/document/intervention_effects.h"
+#include "app/common/document/opened.h"
 #include "app/common/format.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/learn/actions.h"

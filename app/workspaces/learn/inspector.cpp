@@ -4,6 +4,7 @@
 
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
+#include "app/common/inspector.h"
 #include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/learn/actions.h"

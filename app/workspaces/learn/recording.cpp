@@ -6,6 +6,7 @@
 #include "app/common/state.h"
 #include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/view.h"
+#include "core/dimensions.h"
 #include "core/train/recording.h"
 #include "core/train/trainer.h"
 

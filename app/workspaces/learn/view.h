@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "app/common/forward.h"
 #include "app/common/grid.h"
-#include "app/common/inspector.h"
 #include "app/common/plot.h"
 #include "app/workspaces/learn/state.h"
 

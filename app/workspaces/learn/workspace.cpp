@@ -3,6 +3,7 @@
 #include "app/common/actions.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/heads.h"
+#include "app/common/document/opened.h"
 #include "app/common/document/trained.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/pair.h"
 #include "app/common/sheet.h"
@@ -8,6 +9,7 @@
 #include "app/workspaces/lookup/text.h"
 #include "app/workspaces/lookup/view.h"
 #include "core/rng.h"
+#include "core/stages.h"
 #include "core/text.h"
 
 namespace attn::view {

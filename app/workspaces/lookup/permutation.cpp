@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/format.h"
 #include "app/common/pair.h"
 #include "app/common/sheet.h"
@@ -11,6 +12,7 @@
 #include "app/workspaces/lookup/text.h"
 #include "app/workspaces/lookup/view.h"
 #include "core/spec_arrays.h"
+#include "core/stages.h"
 
 namespace attn::view {
 namespace {

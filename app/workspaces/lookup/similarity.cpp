@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/format.h"
 #include "app/common/pair.h"
 #include "app/common/pair_grid.h"
@@ -10,6 +11,7 @@
 #include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/view.h"
 #include "core/metrics.h"
+#include "core/stages.h"
 
 namespace attn::view {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "app/common/forward.h"
 #include "app/common/grid.h"
-#include "app/common/inspector.h"
 #include "app/common/plot.h"
 #include "app/common/readout.h"
 #include "app/common/text.h"

@@ -4,6 +4,7 @@
 
 #include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
@@ -13,6 +14,7 @@
 #include "app/workspaces/lookup/compute.h"
 #include "app/workspaces/lookup/text.h"
 #include "app/workspaces/lookup/view.h"
+#include "core/run_control.h"
 #include "core/stopwatch.h"
 
 namespace attn::view {

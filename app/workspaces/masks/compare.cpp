@@ -5,6 +5,7 @@
 #include "app/common/apart.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/masks/conventions.h"
 #include "app/workspaces/masks/long.h"

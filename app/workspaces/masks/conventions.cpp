@@ -6,8 +6,10 @@
 #include <fmt/ranges.h>
 
 #include "app/common/apart.h"
+#include "app/common/document/document.h"
 #include "app/common/document/mask_rules.h"
 #include "app/common/format.h"
+#include "app/common/state.h"
 #include "app/workspaces/masks/long.h"
 #include "app/workspaces/masks/view_parts.h"
 

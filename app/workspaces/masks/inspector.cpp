@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/mask_rules.h"
 #include "app/common/explain/expr.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/workspaces/masks/conventions.h"
 #include "app/workspaces/masks/long.h"
 #include "app/workspaces/masks/view.h"
@@ -14,6 +16,7 @@
 #include "core/masks.h"
 #include "core/note.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

@@ -1,9 +1,12 @@
 #include "app/workspaces/masks/long.h"
 
+#include "app/common/document/document.h"
 #include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/workspaces/masks/actions.h"
 #include "app/workspaces/masks/conventions.h"
 #include "app/workspaces/masks/view_parts.h"
+#include "core/backend.h"
 #include "core/call.h"
 #include "core/engine.h"
 #include "core/spec_arrays.h"

@@ -7,6 +7,9 @@
 #include "app/common/action.h"
 #include "app/common/map/cells.h"
 #include "app/workspaces/masks/view.h"
+#include "core/run_control.h"
+#include "core/spec.h"
+#include "core/trace.h"
 
 namespace attn {
 struct ConventionResult;

@@ -1,9 +1,13 @@
 #include <fmt/format.h>
 
+#include "app/common/document/actions.h"
+#include "app/common/document/document.h"
 #include "app/common/document/mask_rules.h"
 #include "app/common/format.h"
 #include "app/common/map/cells.h"
+#include "app/common/state.h"
 #include "app/workspaces/masks/view_parts.h"
+#include "core/trace.h"
 
 namespace attn::view {
 namespace {

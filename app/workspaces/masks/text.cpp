@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/mask_rules.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/masks/long.h"
 #include "app/workspaces/masks/view_parts.h"
+#include "core/stages.h"
 
 namespace attn::view {
 namespace {

@@ -4,16 +4,20 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/mask_rules.h"
 #include "app/common/document/paint.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
+#include "app/common/state.h"
 #include "app/workspaces/masks/long.h"
 #include "app/workspaces/masks/view_parts.h"
+#include "core/backend.h"
 #include "core/bias.h"
 #include "core/mask_conventions.h"
 #include "core/masks.h"
 #include "core/softmax.h"
+#include "core/stages.h"
 
 namespace attn::view {
 namespace {

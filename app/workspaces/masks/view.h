@@ -5,13 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "app/common/document/actions.h"
+#include "app/common/forward.h"
 #include "app/common/grid.h"
-#include "app/common/inspector.h"
 #include "app/common/map/view.h"
 #include "app/workspaces/masks/state.h"
 
 namespace attn::view {
+
+enum class CausalChoice : std::uint8_t;
 
 /// The switch of a rule, with its effect here.
 struct SwitchView {
@@ -28,7 +29,7 @@ inline constexpr std::size_t kMaskSwitches = 6;
 
 /// The values that the controls set.
 struct MaskControls {
-    CausalChoice causal = CausalChoice::off;
+    CausalChoice causal{};  // off
     std::optional<Index> padding, block, left, right;
     Index globals = 0;
     bool any_rule = false;  // besides the painted mask

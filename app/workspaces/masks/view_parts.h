@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/workspaces/masks/view.h"
+#include "core/matrix_view.h"
 
 namespace attn::view {
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "app/common/assets.h"
+#include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/intervention_effects.h"
 #include "app/common/document/mask_rules.h"
@@ -16,6 +18,7 @@
 #include "app/workspaces/masks/conventions.h"
 #include "app/workspaces/masks/long.h"
 #include "app/workspaces/masks/view.h"
+#include "core/backend.h"
 #include "core/bias.h"
 #include "core/text.h"
 

@@ -14,8 +14,11 @@
 #include "app/workspaces/model/view.h"
 #include "core/io/npy.h"
 #include "core/models/family.h"
+#include "core/models/model.h"
+#include "core/models/weights.h"
 #include "core/spec_arrays.h"
 #include "core/tex.h"
+#include "core/trace.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

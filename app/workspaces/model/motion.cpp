@@ -5,6 +5,7 @@
 
 #include "app/common/state.h"
 #include "app/workspaces/model/state.h"
+#include "core/models/model.h"
 
 namespace attn::view {
 namespace {

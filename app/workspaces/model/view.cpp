@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/common/colormap.h"
+#include "app/common/document/document.h"
 #include "app/common/document/model_place.h"
 #include "app/common/document/model_text.h"
 #include "app/common/format.h"
@@ -21,7 +22,10 @@
 #include "core/models/cache.h"
 #include "core/models/family.h"
 #include "core/models/known_models.h"
+#include "core/models/model.h"
+#include "core/models/weights.h"
 #include "core/rng.h"
+#include "core/trace.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

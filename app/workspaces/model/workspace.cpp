@@ -1,4 +1,5 @@
 #include "app/common/workspace.h"
+#include "app/common/document/document.h"
 
 #include <fmt/format.h>
 

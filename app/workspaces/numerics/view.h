@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/common/inspector.h"
+#include "app/common/forward.h"
 #include "app/common/plot.h"
 #include "app/workspaces/numerics/state.h"
 

@@ -8,6 +8,7 @@
 #include "app/workspaces/numerics/row.h"
 #include "app/workspaces/numerics/text.h"
 #include "app/workspaces/numerics/view.h"
+#include "core/run_control.h"
 #include "core/stopwatch.h"
 #include "core/train/task_table.h"
 

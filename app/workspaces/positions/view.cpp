@@ -10,11 +10,13 @@
 #include "app/common/apart.h"
 #include "app/common/arithmetic.h"
 #include "app/common/format.h"
+#include "app/common/inspector.h"
 #include "app/common/memo.h"
 #include "app/common/pair_grid.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
 #include "core/note.h"
+#include "core/scores/operands.h"
 #include "core/scores/score.h"
 #include "core/tex.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "app/common/forward.h"
 #include "app/common/grid.h"
-#include "app/common/inspector.h"
 #include "app/common/plot.h"
 #include "app/workspaces/positions/state.h"
 

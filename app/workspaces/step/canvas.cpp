@@ -1,3 +1,4 @@
+#include "app/common/document/document.h"
 #include "app/workspaces/step/view_parts.h"
 
 #include <fmt/format.h>
@@ -9,6 +10,8 @@
 #include "app/workspaces/step/view.h"
 #include "core/large/map_input.h"
 #include "core/spec_arrays.h"
+#include "core/stages.h"
+#include "core/trace.h"
 
 namespace attn::view {
 namespace {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/chain_rule.h"
+#include "app/common/document/document.h"
 #include "app/common/document/loss.h"
 #include "app/common/document/mask_rules.h"
 #include "app/common/document/toy.h"
@@ -23,6 +24,7 @@
 #include "core/softmax.h"
 #include "core/spec_arrays.h"
 #include "core/tex.h"
+#include "core/trace.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

@@ -1,8 +1,11 @@
 #include "app/workspaces/step/heads.h"
 
+#include <bit>
+
 #include <fmt/format.h>
 
 #include "app/common/color_look.h"
+#include "app/common/document/document.h"
 #include "app/common/format.h"
 #include "app/common/row_range.h"
 #include "app/common/state.h"
@@ -12,6 +15,8 @@
 #include "core/metrics.h"
 #include "core/rng.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
+#include "core/trace.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

@@ -16,6 +16,7 @@
 #include "app/workspaces/step/view.h"
 #include "app/workspaces/step/view_parts.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

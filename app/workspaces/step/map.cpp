@@ -1,10 +1,12 @@
 #include "app/workspaces/step/map.h"
 
+#include "app/common/document/document.h"
 #include "app/common/memo.h"
 #include "app/common/state.h"
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/view.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

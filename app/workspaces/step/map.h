@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "app/common/map/cells.h"
+#include "core/stage.h"
 
 namespace attn::view {
 

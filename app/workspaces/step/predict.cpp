@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/opened.h"
 #include "app/common/fields.h"
@@ -14,6 +15,7 @@
 #include "app/workspaces/step/view.h"
 #include "core/metrics.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

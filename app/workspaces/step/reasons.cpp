@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/step/sentence.h"
 #include "app/workspaces/step/view.h"
+#include "core/stages.h"
 
 namespace attn::view {
 

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "app/common/color_look.h"
+#include "app/common/document/document.h"
 #include "app/common/document/opened.h"
 #include "app/common/format.h"
 #include "app/common/row_range.h"
@@ -17,6 +18,8 @@
 #include "app/workspaces/step/view.h"
 #include "core/masks.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
+#include "core/trace.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/mask_rules.h"
 #include "app/common/explain/parts.h"
 #include "app/common/format.h"
@@ -11,8 +12,10 @@
 #include "app/workspaces/step/grids.h"
 #include "app/workspaces/step/view.h"
 #include "app/workspaces/step/view_parts.h"
+#include "core/scores/operands.h"
 #include "core/scores/score.h"
 #include "core/spec_arrays.h"
+#include "core/trace.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

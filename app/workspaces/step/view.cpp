@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/chain_rule.h"
+#include "app/common/document/document.h"
 #include "app/common/document/effect.h"
 #include "app/common/document/mask_rules.h"
 #include "app/common/document/opened.h"
@@ -20,7 +21,9 @@
 #include "core/given.h"
 #include "core/large/map_input.h"
 #include "core/metrics.h"
+#include "core/scores/operands.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/tex.h"
 #include "core/text.h"
 #include "core/train/task_table.h"

@@ -21,6 +21,7 @@
 #include "app/workspaces/step/view.h"
 #include "core/large/weight_map.h"
 #include "core/scores/score.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "app/common/color_look.h"
+#include "app/common/document/document.h"
 #include "app/common/document/head_axes.h"
 #include "app/common/format.h"
 #include "app/common/lower_case.h"
@@ -17,6 +18,7 @@
 #include "app/workspaces/tensors/roles.h"
 #include "core/io/array_stats.h"
 #include "core/rng.h"
+#include "core/stages.h"
 #include "core/text.h"
 
 namespace attn::view {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/common/forward.h"
 #include "app/common/grid.h"
 #include "app/common/keys.h"
 #include "app/common/painter.h"

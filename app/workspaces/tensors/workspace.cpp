@@ -8,6 +8,7 @@
 #include "app/common/describe_json.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
+#include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/head_axes.h"
 #include "app/common/workspace.h"
@@ -18,7 +19,9 @@
 #include "core/io/array_stats.h"
 #include "core/io/arrays/array_file.h"
 #include "core/io/json.h"
+#include "core/stages.h"
 #include "core/text.h"
+#include "core/trace.h"
 
 namespace attn::view {
 namespace {

@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/common/document/document.h"
 #include "app/common/format.h"
+#include "app/common/inspector.h"
 #include "app/common/pair_grid.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
 #include "app/common/text.h"
+#include "app/workspaces/verify/actions.h"
+#include "core/stages.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {

@@ -4,12 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "app/common/forward.h"
 #include "app/common/grid.h"
-#include "app/common/inspector.h"
-#include "app/workspaces/verify/actions.h"
+#include "app/workspaces/verify/state.h"
 #include "core/verify/report.h"
 
 namespace attn::view {
+
+struct OpenCheckedInStep;
 
 /// One array of the results.
 struct CheckedLine {

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "app/common/document/document.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/gradients/actions.h"
 #include "app/workspaces/gradients/state.h"

@@ -1,5 +1,6 @@
 // Two kinds of attention beside each other, the online softmax, masks and their conventions.
 
+#include "app/common/document/document.h"
 #include "app/common/document/mask_rules.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"

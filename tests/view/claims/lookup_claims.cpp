@@ -1,5 +1,6 @@
 // What a query reads of a memory, and of the document's tokens.
 
+#include "app/common/document/document.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
 #include "app/workspaces/lookup/compute.h"

@@ -5,6 +5,8 @@
 #include "app/workspaces/model/state.h"
 #include "app/workspaces/model/view.h"
 #include "core/io/npy.h"
+#include "core/models/model.h"
+#include "core/trace.h"
 #include "tests/view/claims/claims.h"
 
 namespace attn::view {

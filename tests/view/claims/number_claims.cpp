@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "app/common/document/document.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
 #include "app/workspaces/cost/state.h"

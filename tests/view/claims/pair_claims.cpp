@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/document/heads.h"
 #include "app/common/document/swept.h"
 #include "app/common/sheet.h"
@@ -15,6 +16,7 @@
 #include "app/workspaces/kinds/compute.h"
 #include "app/workspaces/kinds/online.h"
 #include "core/io/npy.h"
+#include "core/scores/operands.h"
 #include "core/scores/score.h"
 #include "core/train/task_table.h"
 #include "tests/view/claims/claims.h"

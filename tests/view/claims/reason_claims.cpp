@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/common/document/document.h"
 #include "app/common/format.h"
 #include "app/common/map/state.h"
 #include "app/common/sheet.h"

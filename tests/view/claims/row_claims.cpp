@@ -1,10 +1,12 @@
 // The row that a query looks at, masks, softmax, gradients.
 
 #include <regex>
+#include "app/common/document/document.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
 #include "app/workspaces/step/attention_text.h"
 #include "core/masks.h"
+#include "core/trace.h"
 #include "tests/view/claims/claims.h"
 
 namespace attn::view {

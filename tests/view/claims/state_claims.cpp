@@ -2,6 +2,7 @@
 
 #include <tuple>
 
+#include "app/common/document/document.h"
 #include "app/common/sheet.h"
 #include "app/workspaces/compare/view.h"
 #include "app/workspaces/cost/state.h"

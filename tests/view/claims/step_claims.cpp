@@ -1,5 +1,6 @@
 // What an edit did, the row that a query looks at, pictures of heads, gradients.
 
+#include "app/common/document/document.h"
 #include "app/common/document/effect.h"
 #include "app/common/explain/parts.h"
 #include "app/common/sheet.h"
@@ -10,6 +11,7 @@
 #include "app/workspaces/step/grids.h"
 #include "core/large/map_input.h"
 #include "core/scores/score.h"
+#include "core/trace.h"
 #include "core/train/task_table.h"
 #include "tests/view/claims/claims.h"
 

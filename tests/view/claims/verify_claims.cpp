@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "app/common/document/document.h"
 #include "app/workspaces/verify/actions.h"
 #include "app/workspaces/verify/state.h"
 #include "tests/view/claims/claims.h"

@@ -1,6 +1,8 @@
+#include "app/common/document/document.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/items.h"
 #include "app/common/draw/measured.h"
+#include "app/common/map/actions.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/draw/parts.h"
 

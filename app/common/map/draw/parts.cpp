@@ -4,6 +4,7 @@
 #include "app/common/draw/focus.h"
 #include "app/common/draw/heading.h"
 #include "app/common/draw/items.h"
+#include "app/common/map/actions.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/map_cell.h"
 

@@ -8,8 +8,12 @@
 #include "app/common/draw/frame.h"
 #include "app/common/draw/workspace.h"
 #include "app/common/grid.h"
-#include "app/common/map/actions.h"
 #include "app/common/map/view.h"
+
+namespace attn::view {
+struct MapCamera;
+struct MapLook;
+}  // namespace attn::view
 
 namespace attn::ui {
 

@@ -4,6 +4,7 @@
 #include "app/common/draw/measured.h"
 #include "app/common/draw/parts.h"
 #include "app/common/draw/plot.h"
+#include "app/workspaces/cost/actions.h"
 #include "app/workspaces/cost/view.h"
 
 namespace attn::ui {

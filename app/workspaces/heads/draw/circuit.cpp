@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "app/common/actions.h"
 #include "app/common/document/swept.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid_set.h"

@@ -5,6 +5,7 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/items.h"
 #include "app/common/draw/measured.h"
+#include "app/common/inspector.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/draw/parts.h"
 

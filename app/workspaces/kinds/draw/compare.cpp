@@ -1,5 +1,6 @@
 #include "app/common/draw/grid_set.h"
 #include "app/common/draw/math.h"
+#include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/draw/parts.h"
 
 namespace attn::ui {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "app/common/format.h"
+#include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/draw/parts.h"
 
 namespace attn::ui {

@@ -4,7 +4,6 @@
 
 #include "app/common/draw/parts.h"
 #include "app/common/map/draw/parts.h"
-#include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/online.h"
 #include "app/workspaces/kinds/view.h"
 

@@ -2,6 +2,7 @@
 #include "app/common/draw/grid.h"
 #include "app/common/draw/items.h"
 #include "app/common/draw/measured.h"
+#include "app/common/inspector.h"
 #include "app/workspaces/kinds/draw/parts.h"
 
 namespace attn::ui {

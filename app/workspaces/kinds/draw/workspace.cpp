@@ -1,5 +1,8 @@
 #include "app/common/draw/plot.h"
 #include "app/common/draw/tabs.h"
+#include "app/common/map/state.h"
+#include "app/common/state.h"
+#include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/draw/parts.h"
 #include "app/workspaces/kinds/state.h"
 

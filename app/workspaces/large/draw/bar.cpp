@@ -1,3 +1,6 @@
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
+#include "app/common/map/actions.h"
 #include "app/workspaces/large/draw/panel.h"
 
 namespace attn::ui {

@@ -2,6 +2,7 @@
 #include "app/common/draw/items.h"
 #include "app/common/draw/measured.h"
 #include "app/common/format.h"
+#include "app/common/map/actions.h"
 #include "app/workspaces/large/draw/panel.h"
 
 namespace attn::ui {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "app/common/document/actions.h"
 #include "app/common/draw/parts.h"
 #include "app/common/map/draw/parts.h"
 #include "app/workspaces/large/state.h"

@@ -7,6 +7,7 @@
 #include "app/common/draw/still.h"
 #include "app/common/draw/text_fields.h"
 #include "app/common/draw/typing.h"
+#include "app/common/map/actions.h"
 #include "app/common/map/camera.h"
 #include "app/common/map/map_cell.h"
 #include "app/workspaces/large/draw/panel.h"

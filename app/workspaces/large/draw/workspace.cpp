@@ -1,3 +1,4 @@
+#include "app/common/document/document.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/items.h"
 #include "app/workspaces/large/draw/panel.h"

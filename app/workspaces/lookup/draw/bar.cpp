@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/draw/field_controls.h"
 #include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/compute.h"

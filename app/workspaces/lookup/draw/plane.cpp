@@ -10,6 +10,7 @@
 #include "app/common/draw/measured.h"
 #include "app/common/draw/typing.h"
 #include "app/common/format.h"
+#include "app/common/inspector.h"
 #include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/draw/parts.h"
 

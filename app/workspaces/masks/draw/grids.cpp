@@ -1,9 +1,12 @@
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
 #include "app/common/draw/grid.h"
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/grid_set.h"
 #include "app/common/draw/items.h"
 #include "app/common/draw/measured.h"
 #include "app/common/map/map_cell.h"
+#include "app/workspaces/masks/actions.h"
 #include "app/workspaces/masks/draw/parts.h"
 
 namespace attn::ui {

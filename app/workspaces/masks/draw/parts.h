@@ -4,7 +4,6 @@
 
 #include "app/common/draw/workspace.h"
 #include "app/common/map/draw/parts.h"
-#include "app/workspaces/masks/actions.h"
 #include "app/workspaces/masks/view.h"
 
 namespace attn::ui {

@@ -1,3 +1,4 @@
+#include "app/common/document/actions.h"
 #include "app/common/document/requests.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
@@ -5,6 +6,9 @@
 #include "app/common/draw/parts.h"
 #include "app/common/draw/tabs.h"
 #include "app/common/logits.h"
+#include "app/common/map/state.h"
+#include "app/common/state.h"
+#include "app/workspaces/masks/actions.h"
 #include "app/workspaces/masks/draw/parts.h"
 #include "app/workspaces/masks/view.h"
 

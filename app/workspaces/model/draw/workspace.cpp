@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/actions.h"
 #include "app/common/colormap.h"
 #include "app/common/document/actions.h"
 #include "app/common/draw/axis_labels.h"
@@ -13,6 +14,8 @@
 #include "app/common/draw/open_model.h"
 #include "app/common/draw/parts.h"
 #include "app/common/draw/word_field.h"
+#include "app/common/inspector.h"
+#include "app/common/state.h"
 #include "app/workspaces/model/actions.h"
 #include "app/workspaces/model/view.h"
 

@@ -12,6 +12,7 @@
 #include "app/common/draw/parts.h"
 #include "app/common/draw/plot.h"
 #include "app/common/format.h"
+#include "app/common/inspector.h"
 #include "app/workspaces/positions/actions.h"
 #include "app/workspaces/positions/view.h"
 

@@ -1,5 +1,7 @@
 #include "app/workspaces/saturation/draw/controls.h"
 
+#include "app/workspaces/saturation/actions.h"
+
 #include <string>
 
 namespace attn::ui {

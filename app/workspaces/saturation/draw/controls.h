@@ -1,7 +1,6 @@
 #pragma once
 
 #include "app/common/draw/bar.h"
-#include "app/workspaces/saturation/actions.h"
 #include "app/workspaces/saturation/view.h"
 
 namespace attn::ui {

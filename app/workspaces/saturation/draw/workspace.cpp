@@ -3,6 +3,7 @@
 #include "app/common/draw/draw.h"
 #include "app/common/draw/items.h"
 #include "app/common/draw/plot.h"
+#include "app/workspaces/saturation/actions.h"
 #include "app/workspaces/saturation/draw/controls.h"
 #include "app/workspaces/saturation/draw/parts.h"
 

@@ -4,6 +4,7 @@
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/items.h"
 #include "app/common/format.h"
+#include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/draw/heading.h"
 #include "app/workspaces/step/draw/layout.h"
 #include "app/workspaces/step/draw/sentence.h"

@@ -10,6 +10,7 @@
 #include "app/common/draw/math.h"
 #include "app/common/draw/measured.h"
 #include "app/common/draw/typeset.h"
+#include "app/common/sheet.h"
 #include "app/workspaces/step/draw/canvas.h"
 
 namespace attn::ui {
@@ -278,7 +279,7 @@ void draw_ribbon(const std::vector<RibbonItem>& items, const Frame& frame, Actio
         const ImVec2 size{std::max(setting.widths[n], 1.0F), space.y};
         ImGui::SetCursorScreenPos(low);
         ImGui::PushID(item.place ? "place" : "stage");
-        ImGui::PushID(info(item.stage).key.data());
+        ImGui::PushID(key_of(item.stage).data());
         invisible_button("stage", size);
         const bool clicked = ImGui::IsItemClicked();
         if (pressed_by_key(frame) || clicked)

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "app/common/draw/frame.h"
-#include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/heads.h"
 
 namespace attn::ui {

@@ -2,6 +2,7 @@
 
 #include <numbers>
 
+#include "app/common/document/actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/items.h"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "app/common/draw/frame.h"
-#include "app/workspaces/step/actions.h"
 #include "app/workspaces/step/sentence.h"
 
 namespace attn::ui {

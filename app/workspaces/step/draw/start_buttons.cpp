@@ -2,6 +2,7 @@
 
 #include <imgui.h>
 
+#include "app/common/actions.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/items.h"
