@@ -31,7 +31,7 @@ enum class HeadMeasure : std::uint8_t {
     norm_share,
     change
 };
-inline constexpr std::size_t kHeadMeasureCount = 11;
+inline constexpr std::size_t kHeadMeasureCount = static_cast<std::size_t>(HeadMeasure::change) + 1;
 
 struct HeadMeasureInfo {
     HeadMeasure measure;

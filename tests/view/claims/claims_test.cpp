@@ -14,6 +14,7 @@
 
 #include "app/workspaces/heads/actions.h"
 #include "attn_tree.h"
+#include "core/head_measures.h"
 #include "core/io/array_stats.h"
 #include "core/key_sets.h"
 #include "core/masks.h"
@@ -220,6 +221,8 @@ struct Known {
         }
         for (const KeyRuleInfo& row : key_rule_table()) add(row.formula);
         for (const StageInfo& row : stage_table()) add(row.text);
+        for (const HeadMeasureInfo& row : head_measure_table())
+            add(fmt::format("Heads by {}, largest first: {}", row.title, row.formula));
     }
 
     Known() {
