@@ -11,14 +11,14 @@ namespace {
 
 struct Form {
     const view::PackedAxes& axes;
-    HeadAxes layout;  // the option that selects it
+    const view::HeadAxesInfo& layout;  // the option that selects it
 };
 
 /// Every way to pack Q, K and V.
 std::vector<Form> all_forms() {
     std::vector<Form> forms;
     for (const view::HeadAxesInfo& row : view::head_axes_table())
-        for (const view::PackedAxes& axes : row.packed) forms.push_back({axes, row.axes});
+        for (const view::PackedAxes& axes : row.packed) forms.push_back({axes, row});
     return forms;
 }
 
@@ -35,7 +35,8 @@ std::optional<Packed> fit(const Form& form, const std::vector<Index>& extents,
                           const CallOptions& options) {
     const Index heads = options.heads.value_or(1);
     const std::string_view letters = form.axes.letters;
-    const bool chosen = options.layout ? form.layout == *options.layout : !form.axes.needs_option;
+    const bool chosen =
+        options.layout ? &form.layout == &info(*options.layout) : !form.axes.needs_option;
     if (!chosen || (letters.ends_with('N') && heads == 1)) return std::nullopt;
     Packed packed;
     for (std::size_t part = 0; part < packed.parts.size(); ++part) {
@@ -52,7 +53,7 @@ std::vector<Remedy> remedies_for(const std::vector<Form>& forms) {
     std::vector<Remedy> remedies;
     for (const Form& form : forms)
         remedies.push_back({.option = "layout",
-                            .value = std::string(info(form.layout).key),
+                            .value = std::string(form.layout.key),
                             .meaning = std::string(form.axes.title)});
     remedies.push_back({.option = {}, .advice = "Or save Q, K and V as three arrays"});
     return remedies;

@@ -12,6 +12,7 @@
 #include "core/backend.h"
 #include "core/io/file.h"
 #include "core/io/npz.h"
+#include "core/text.h"
 #include "tests/io/bytes.h"
 #include "tests/io/scratch.h"
 #include "tests/support/results.h"
@@ -460,10 +461,11 @@ TEST_CASE_FIXTURE(OnDisk, "tokens first and joined heads are read as they are sa
     CHECK(read(call({3, 2, 2}), given({{"layout", "bhtd"}})).size.heads == 3);
     CHECK(contains(refused(call({2, 6}), given({{"layout", "joined"}, {"heads", "4"}})),
                    "f.npz: Q is [2, 6]; expected [T, H·d] or [B, T, H·d], of 4 heads"));
-    CHECK(contains(
-        refused(call({2, 6}), given({{"layout", "bhdt"}})),
-        "--layout is 'bhdt'; expected heads-first (bhtd), tokens-first (bthd), joined (bte) "
-        "or per-head"));
+    std::vector<std::string> keys;
+    for (const view::HeadAxesInfo& row : view::head_axes_table())
+        keys.push_back(fmt::format("{} ({})", row.key, row.letters));
+    CHECK(contains(refused(call({2, 6}), given({{"layout", "bhdt"}})),
+                   "--layout is 'bhdt'; expected " + choices(keys)));
 }
 
 TEST_CASE_FIXTURE(OnDisk, "grouped heads that are joined are split by their own number") {

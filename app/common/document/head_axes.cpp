@@ -20,9 +20,9 @@ constexpr PackedAxes kPerHeadPacked[] = {{"TH3d", "[T, H, 3, d]"},
                                          {"TN", "[T, H·3·d], q, k and v of each head in turn"},
                                          {"BTN", "[B, T, H·3·d], q, k and v of each head in turn"}};
 
+// In the order of HeadAxes, then the others.
 constexpr auto kTable = std::to_array<HeadAxesInfo>({
-    {HeadAxes::heads_first,
-     "heads-first",
+    {"heads-first",
      "bhtd",
      "[B,H,T,d] heads first",
      "[B,H,T,d] (default)",
@@ -30,8 +30,7 @@ constexpr auto kTable = std::to_array<HeadAxesInfo>({
      "[T, d], [H, T, d] or [B, H, T, d]",
      kHeadsFirstPacked,
      {}},
-    {HeadAxes::tokens_first,
-     "tokens-first",
+    {"tokens-first",
      "bthd",
      "[B,T,H,d] tokens first",
      "[B,T,H,d]",
@@ -39,8 +38,7 @@ constexpr auto kTable = std::to_array<HeadAxesInfo>({
      "[T, d], [T, H, d] or [B, T, H, d]",
      kTokensFirstPacked,
      {}},
-    {HeadAxes::joined,
-     "joined",
+    {"joined",
      "bte",
      "[B,T,H·d] joined",
      "[B,T,H·d]",
@@ -48,8 +46,7 @@ constexpr auto kTable = std::to_array<HeadAxesInfo>({
      "[T, H·d] or [B, T, H·d]",
      kJoinedPacked,
      {}},
-    {HeadAxes::per_head,
-     "per-head",
+    {"per-head",
      "bth3d",
      "[B,T,H,3,d] packed, per head",
      "[B,T,H,3,d] or [B,T,H·3·d]",
@@ -80,8 +77,8 @@ std::span<const HeadAxesInfo> head_axes_table() { return kTable; }
 const HeadAxesInfo& info(HeadAxes axes) { return kTable[static_cast<std::size_t>(axes)]; }
 
 std::optional<HeadAxes> find_head_axes(std::string_view text) {
-    for (const HeadAxesInfo& row : kTable)
-        if (text == row.key || text == row.letters) return row.axes;
+    for (std::size_t n = 0; n < kTable.size(); ++n)
+        if (text == kTable[n].key || text == kTable[n].letters) return static_cast<HeadAxes>(n);
     return std::nullopt;
 }
 

@@ -11,7 +11,8 @@ namespace attn::view {
 // The table of the axes that Q, K, V and dO have in a file. A row is the whole of a layout: its option, its help, its entry in
 // Tensors, and how an array is read.
 
-/// The order of the axes, which shapes alone do not give; the rows of head_axes_table() are in this order.
+/// The order of the axes, which shapes alone do not give: the number of a row of head_axes_table(). The rows that other code
+/// names come first; a later row needs no name here.
 enum class HeadAxes : std::uint8_t { heads_first, tokens_first, joined, per_head };
 
 /// Axes of one packed array of queries, keys and values.
@@ -22,7 +23,6 @@ struct PackedAxes {
 };
 
 struct HeadAxesInfo {
-    HeadAxes axes;
     std::string_view key;                     // "heads-first"
     std::string_view letters;                 // "bhtd", the axes as PyTorch's documents write them
     std::string_view title;                   // in Arrays
