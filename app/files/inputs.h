@@ -58,6 +58,9 @@ void read_mask(ArrayReader& reader, const std::string& name, const Dimensions& s
 /// Numbers that are added to the scores, where they are there.
 void read_bias(ArrayReader& reader, const std::string& name, const Dimensions& size,
                MaskSpec& mask);
+/// Forbids the pairs that do not meet every condition, in addition to the mask's array.
+void add_pair_conditions(const ArrayReader& reader, std::span<const PairCondition> conditions,
+                         const Dimensions& size, AttentionSpec& spec);
 /// segment_ids [T] or [B,T] of JAX: a query attends to the keys with its own number.
 void read_segments(ArrayReader& reader, const std::string& name, const Dimensions& size,
                    MaskSpec& mask, std::vector<Note>& notes);

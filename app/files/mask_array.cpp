@@ -11,6 +11,7 @@
 #include "core/bias.h"
 #include "core/call.h"
 #include "core/entries.h"
+#include "core/key_sets.h"
 #include "core/masks.h"
 #include "core/memory.h"
 #include "core/spec_arrays.h"
@@ -122,6 +123,23 @@ void read_bias(ArrayReader& reader, const std::string& name, const Dimensions& s
                MaskSpec& mask) {
     if (!reader.has(name)) return;
     mask.bias = make_bias(pairs_of(reader, name, "bias", size));
+}
+
+void add_pair_conditions(const ArrayReader& reader, std::span<const PairCondition> conditions,
+                         const Dimensions& size, AttentionSpec& spec) {
+    for (const PairCondition& each : conditions) {
+        or_throw(check_fits_in_memory(
+            static_cast<double>(size.tq) * static_cast<double>(size.tk),
+            fmt::format("{}: the pairs that {} allows", reader.path(), each.option),
+            "attend over fewer tokens", size));
+        const Index offset = query_offset(spec, size);
+        Mask allowed(Shape{1, 1, size.tq, size.tk});
+        for (Index i = 0; i < size.tq; ++i)
+            for (Index j = 0; j < size.tk; ++j)
+                allowed(0, 0, i, j) = each.allows(spec.mask, i + offset, j) ? 1 : 0;
+        spec.mask.custom = std::make_shared<const Mask>(
+            spec.mask.custom ? both_allow(*spec.mask.custom, allowed) : std::move(allowed));
+    }
 }
 
 void read_segments(ArrayReader& reader, const std::string& name, const Dimensions& size,

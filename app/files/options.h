@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/common/document/head_axes.h"
 #include "app/files/number_range.h"
@@ -34,6 +35,13 @@ enum class Bits : std::uint8_t {
     integers,     // the integers
 };
 
+/// A mask rule that MaskSpec has no field for. It becomes a part of the mask's array, a byte a pair, which every backend reads.
+struct PairCondition {
+    std::string_view option;
+    /// Whether a query at position p may attend to the key at position j; `mask` has the other rules.
+    std::function<bool(const MaskSpec& mask, Index p, Index j)> allows;
+};
+
 /// What the options say about one attention call. Head counts are unset unless given.
 struct CallOptions {
     AttentionSpec spec;
@@ -51,6 +59,7 @@ struct CallOptions {
     std::optional<Index> d_k;                       // where the file has no queries that say it
     bool causal_alignment_defaulted = false;        // causal was given without its corner
     bool sinks = false;                             // an option announces the array
+    std::vector<PairCondition> pair_conditions;     // all of them hold
     std::map<std::string, std::string> roles;  // name of an array -> Q, weights, ..., - for none
     std::map<std::string, Bits, std::less<>> dtypes;  // by the array's name; "": of every other
     std::string group;                                // encoder, decoder or cross; "": not said

@@ -247,7 +247,8 @@ void read_beside(const Source& source, ResultFile& file) {
     source.read("sinks", {.layout = Layout::bias}, file.inputs.params[Param::sinks]);
     if (const auto size = sizes_of(file)) {
         read_bias(source.reader, "bias", *size, file.spec.mask);
-        return read_mask(source.reader, "mask", *size, file.spec.mask, file.notes);
+        read_mask(source.reader, "mask", *size, file.spec.mask, file.notes);
+        return add_pair_conditions(source.reader, source.options.pair_conditions, *size, file.spec);
     }
     for (const std::string_view name : {"mask", "bias"})
         if (source.reader.has(name))

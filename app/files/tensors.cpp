@@ -478,8 +478,14 @@ void fill(ArrayReader& reader, Listing& listing, const Asked& asked, TensorFile&
                   file.notes);
     read_slopes(reader, file_array(listing, "alibi_slopes"), file.size, file.spec, file.notes);
     read_log_gates(reader, file_array(listing, "log_f"), file.size, file.spec, file.notes);
-    read_valid_keys(reader, file_array(listing, "nonpad_kv_seqlen"), file.size, file.spec,
-                    file.notes);
+    const std::string valid_keys = file_array(listing, "nonpad_kv_seqlen");
+    if (!options.pair_conditions.empty() && reader.has(valid_keys))
+        throw bad_input(
+            fmt::format("{}: {} gives each batch entry its own positions, which {} does not "
+                        "follow; expected padding",
+                        reader.path(), valid_keys, options.pair_conditions.front().option));
+    read_valid_keys(reader, valid_keys, file.size, file.spec, file.notes);
+    add_pair_conditions(reader, options.pair_conditions, file.size, file.spec);
     if (file.given.empty())  // scores are of queries that turned already
         read_rotary({reader, listing, options, file.size}, file.spec, file.notes);
     file.sparse =

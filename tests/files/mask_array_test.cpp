@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "app/files/inputs.h"
 #include "app/files/tensors.h"
 #include "core/bias.h"
 #include "core/io/npz.h"
@@ -154,4 +155,21 @@ TEST_CASE("log_f is a bias of the gates between a key and a query, with causal a
     CHECK(contains(
         sentence_in(file.with({{"log_f", {2}, {gates.data(), 2}}}, R"({"causal": "top-left"})")),
         "log_f is [2]; expected the log of a gate for each token, [3], [2, 3] or [1, 2, 3]"));
+}
+
+TEST_CASE("conditions on pairs are joined to the mask's array, by position") {
+    File file;
+    const TensorFile read = must(file.with({}));
+    const ArrayReader reader = ArrayReader::open(file.scratch.at("in.npz"));
+    AttentionSpec spec;
+    spec.query_offset = 2;
+    const std::vector<PairCondition> conditions{
+        {"x", [](const MaskSpec&, Index p, Index j) { return p != 3 || j != 1; }},
+        {"y", [](const MaskSpec&, Index p, Index j) { return p - j < 4; }}};
+    add_pair_conditions(reader, {}, read.size, spec);
+    CHECK(!spec.mask.custom);
+    add_pair_conditions(reader, conditions, read.size, spec);
+    REQUIRE(spec.mask.custom);
+    CHECK(std::ranges::equal(spec.mask.custom->values(),
+                             std::vector<std::uint8_t>{1, 1, 1, 1, 0, 1, 0, 1, 1}));
 }
