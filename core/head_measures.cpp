@@ -32,6 +32,8 @@ constexpr std::array<HeadMeasureInfo, kHeadMeasureCount> kTable{{
      kTokens, "Olsson et al. 2022, arXiv:2209.11895"},
     {distance, "distance", "distance", "Σ a |i−j| / Σ a", kUnbounded, kPlaces,
      "Vig and Belinkov 2019, arXiv:1906.04284"},
+    {confidence, "confidence", "confidence", "mean of max a[i,j] over j", 1.0, "",
+     "Voita et al. 2019, arXiv:1905.09418"},
     {norm_share, "norm_share", "output share",
      "‖α V W_O‖ (‖α V‖ if there is no W_O) / Σ over heads", 1.0, "values",
      "Kobayashi et al. 2020, arXiv:2004.10102"},
@@ -108,6 +110,13 @@ Index keys_of(const HeadRows& head, Index i) {
     Index count = 0;
     for (Index j = 0; j < head.weights.columns; ++j) count += may(head, i, j) ? 1 : 0;
     return count;
+}
+
+float largest_weight(const HeadRows& head, Index i) {
+    float largest = 0.0F;
+    for (Index j = 0; j < head.weights.columns; ++j)
+        if (may(head, i, j)) largest = std::max(largest, head.weights(i, j));
+    return largest;
 }
 
 bool knows_tokens(const HeadRows& head) {
@@ -287,16 +296,19 @@ HeadMeasures measure_head(const HeadRows& head) {
     Mean entropies;
     Mean even;
     Mean first;
+    Mean largest;
     for (const Index i : rows) {
         const double row = entropy_of(head.weights.row(i));
         const Index keys = keys_of(head, i);
         entropies.add(row);
+        largest.add(largest_weight(head, i));
         if (keys >= 2) even.add(row / std::log(static_cast<double>(keys)));
         if (head.position(i) >= 1) first.add(may(head, i, 0) ? head.weights(i, 0) : 0.0);
     }
     measures[entropy] = entropies.value();
     measures[evenness] = even.value();
     measures[sink] = first.value();
+    measures[confidence] = largest.value();
     for (const HeadMeasure pattern : kPatterns) measures[pattern] = mean_mass(head, rows, pattern);
     measures[distance] = mean_distance(head, rows);
     return measures;

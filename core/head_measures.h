@@ -28,6 +28,7 @@ enum class HeadMeasure : std::uint8_t {
     duplicate,
     induction,
     distance,
+    confidence,
     norm_share,
     change
 };
@@ -94,9 +95,11 @@ struct HeadMeasures {
 /// duplicate    Σ a[i,j], j ≠ i with the token of i, of rows that may see one 0 … 1, tokens
 /// induction    Σ a[i,j+1], j < i with the token of i, of rows that may see one 0 … 1, tokens
 /// distance     Σ a_ij |i−j| / Σ a_ij over all rows                          0 … T−1, positions
+/// confidence   max_j a_ij                                                   0 … 1
 /// Entropy and the attention to next and previous: Clark et al. 2019, arXiv:1906.04341. First token as a sink: Xiao et
 /// al. 2023, arXiv:2309.17453. Duplicate-token heads: Wang et al. 2022, arXiv:2211.00593. Induction: Olsson et al. 2022,
-/// arXiv:2209.11895. Distance: Vig and Belinkov 2019, arXiv:1906.04284.
+/// arXiv:2209.11895. Distance: Vig and Belinkov 2019, arXiv:1906.04284. Confidence: Voita et al. 2019, arXiv:1905.09418, who leave
+/// out the end of the sentence.
 HeadMeasures measure_head(const HeadRows& head);
 
 /// ‖α V W_O,h‖_F of one head: context [Tq,d_v] = α V, w_o [d_v,d_out] its rows of W_O; of 0 rows: ‖α V‖_F.

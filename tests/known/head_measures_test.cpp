@@ -84,7 +84,24 @@ TEST_CASE("every measure of a 4 × 4 head by hand") {
     CHECK(head.value(induction) == doctest::Approx(0.625));              // row 2: token 1 follows a
     // row 0: .5·1; row 1: .25 (1 + 1 + 2); row 2: .125·2 + .625 + .25; row 3: 1
     CHECK(head.value(distance) == doctest::Approx((0.5 + 1.0 + 1.125 + 1.0) / 4));
+    CHECK(head.value(confidence) == doctest::Approx((0.5 + 0.25 + 0.625 + 1.0) / 4));
     CHECK_FALSE(head.has(norm_share));
+}
+
+TEST_CASE("confidence: the mean of the largest weight to an allowed key") {
+    const Head head = causal({1.0F, 0.0F, 0.0F,    //
+                              0.25F, 0.75F, 4.0F,  // the mask forbids the 4
+                              0.5F, 0.125F, 0.375F},
+                             3);
+    double sum = 0.0;
+    for (Index i = 0; i < 3; ++i) {
+        float most = 0.0F;
+        for (Index j = 0; j <= i; ++j) most = std::max(most, head.values[i * 3 + j]);
+        sum += most;
+    }
+    CHECK(head.value(confidence) == doctest::Approx(sum / 3));
+    CHECK(head.value(confidence) == doctest::Approx((1.0 + 0.75 + 0.5) / 3));
+    CHECK(even(4).value(confidence) == 0.25);
 }
 
 TEST_CASE("forbidden pairs count in no row: evenness by the keys that are left") {
