@@ -468,6 +468,49 @@ TEST_CASE_FIXTURE(OnDisk, "tokens first and joined heads are read as they are sa
                    "--layout is 'bhdt'; expected " + choices(keys)));
 }
 
+TEST_CASE_FIXTURE(OnDisk, "sequence first: the axes of Megatron-LM, alone and packed") {
+    constexpr Index kT = 4, kB = 2, kH = 3, kD = 5;
+    const auto number = [](Index part, Index b, Index h, Index t, Index d) {
+        return static_cast<float>(10000 * part + 1000 * b + 100 * h + 10 * t + d);
+    };
+    std::vector<float> packed;
+    std::array<std::vector<float>, 3> parts;
+    for (Index t = 0; t < kT; ++t)
+        for (Index b = 0; b < kB; ++b)
+            for (Index h = 0; h < kH; ++h)
+                for (Index part = 0; part < 3; ++part)
+                    for (Index d = 0; d < kD; ++d) {
+                        packed.push_back(number(part, b, h, t, d));
+                        parts[part].push_back(packed.back());
+                    }
+    const auto check = [&](const std::vector<Array>& arrays, const char* layout) {
+        const TensorFile file =
+            read(write(scratch / "f.npz", arrays), given({{"layout", layout}, {"heads", "3"}}));
+        const auto& in = file.layers[0];
+        Index part = 0;
+        for (const Tensor* tensor : {&in.q, &in.k, &in.v}) {
+            REQUIRE(tensor->shape() == Shape{kB, kH, kT, kD});
+            for (Index b = 0; b < kB; ++b)
+                for (Index h = 0; h < kH; ++h)
+                    for (Index t = 0; t < kT; ++t)
+                        for (Index d = 0; d < kD; ++d)
+                            CHECK((*tensor)(b, h, t, d) == number(part, b, h, t, d));
+            ++part;
+        }
+    };
+    const auto three = [&](const Extents& extents) {
+        return std::vector<Array>{
+            {"Q", extents, parts[0]}, {"K", extents, parts[1]}, {"V", extents, parts[2]}};
+    };
+    check(three({kT, kB, kH, kD}), "sequence-first");
+    check(three({kT, kB, kH * kD}), "tbhd");
+    check({{"qkv", {kT, kB, kH, 3, kD}, packed}}, "sequence-first");
+    check({{"qkv", {kT, kB, kH * 3 * kD}, packed}}, "tbhd");
+    CHECK(contains(refused(write(scratch / "f.npz", three({kT * kB, kH * kD})),
+                           given({{"layout", "tbhd"}, {"heads", "3"}})),
+                   "Q is [8, 15]; expected [T, B, H, d] or [T, B, H·d]"));
+}
+
 TEST_CASE_FIXTURE(OnDisk, "grouped heads that are joined are split by their own number") {
     const fs::path path = write(
         scratch / "f.npz", {counting("Q", {2, 8}), counting("K", {2, 4}), counting("V", {2, 4})});

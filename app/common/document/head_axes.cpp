@@ -19,6 +19,11 @@ constexpr PackedAxes kPerHeadPacked[] = {{"TH3d", "[T, H, 3, d]"},
                                          {"BTH3d", "[B, T, H, 3, d]"},
                                          {"TN", "[T, H·3·d], q, k and v of each head in turn"},
                                          {"BTN", "[B, T, H·3·d], q, k and v of each head in turn"}};
+// Megatron-LM and Transformer Engine (sbhd); joined, PyTorch's MultiheadAttention unless batch_first.
+constexpr std::string_view kSequenceFirst[] = {"TBHd", "TBE"};
+constexpr PackedAxes kSequenceFirstPacked[] = {
+    {"TBH3d", "[T, B, H, 3, d]", true},
+    {"TBN", "[T, B, H·3·d], q, k and v of each head in turn", true}};
 
 // In the order of HeadAxes, then the others.
 constexpr auto kTable = std::to_array<HeadAxesInfo>({
@@ -54,6 +59,9 @@ constexpr auto kTable = std::to_array<HeadAxesInfo>({
      {},
      kPerHeadPacked,
      "[T, H, 3, d], [B, T, H, 3, d], or [T, H·3·d] with heads"},
+    {"sequence-first", "tbhd", "[T,B,H,d] sequence first", "[T,B,H,d] or [T,B,H·d] (Megatron-LM)",
+     kSequenceFirst, "[T, B, H, d] or [T, B, H·d]", kSequenceFirstPacked,
+     "[T, B, H, 3, d], or [T, B, H·3·d] with heads"},
 });
 
 /// "heads-first [B,H,T,d] (default), joined [B,T,H·d]" of the layouts that are packed alone, or of the others.
