@@ -59,6 +59,15 @@ void set_mask(CallOptions& call, const Value& value) {
     store(value, call.spec.mask.*Member);
 }
 
+/// Keys at multiples of the value from the query, as in a dilated window: Beltagy et al. 2020, arXiv:2004.05150 (Longformer).
+void set_dilation(CallOptions& call, const Value& value) {
+    const auto allows = [step = parse_whole_number(value)](const MaskSpec& mask, Index p, Index j) {
+        const bool global = j < mask.global_tokens || (p >= 0 && p < mask.global_tokens);
+        return global || (p - j) % step == 0;
+    };
+    call.pair_conditions.push_back({"dilation", allows});
+}
+
 /// Whether it is the first of two words.
 bool is_first(const Value& value, std::string_view first, std::string_view second) {
     if (value.text != first && value.text != second)
@@ -415,6 +424,16 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      whole_numbers(0, kMostPosition)},
     {"window-right", "R", "", kMask, "j − i ≤ R, by position", set_mask<&MaskSpec::window_right>,
      whole_numbers(0, kMostPosition)},
+    {"dilation",
+     "D",
+     "",
+     kMask,
+     "i − j is a multiple of D, by position: a window of W then has W / D keys on each side; "
+     "global tokens are exempt",
+     set_dilation,
+     whole_numbers(1, kMostPosition),
+     {},
+     Stage::masked},
     {"global-tokens", "G", "", kMask,
      "the first G tokens see all and are seen by all, whatever the window",
      set_mask<&MaskSpec::global_tokens>, whole_numbers(0, kMostPosition)},

@@ -88,6 +88,46 @@ TEST_CASE("masks from options combine by AND") {
     CHECK(floats(traced("qkv.npz", {"--block", "2"}), "weights")[8] == 1.0f);
 }
 
+TEST_CASE("a dilated window: the keys at multiples of the dilation, and global tokens as ever") {
+    constexpr Index kTq = 9, kTk = 12, kWidth = 2, kStep = 3, kReach = 6;
+    const Scratch scratch;
+    const std::string in = scratch.at("in.npz"), out = scratch.at("out.npz");
+    std::vector<float> numbers;
+    for (Index n = 0; n < kTk * kWidth; ++n) numbers.push_back(static_cast<float>(n * 7 % 5) / 4);
+    const std::span<const float> keys(numbers);
+    const std::vector<NpzEntry> arrays{{"Q", {kTq, kWidth}, keys.first(kTq * kWidth)},
+                                       {"K", {kTk, kWidth}, keys},
+                                       {"V", {kTk, kWidth}, keys}};
+    REQUIRE(write_npz(in, arrays));
+    const auto weights = [&](const std::string& from, const Arguments& options) {
+        succeeds(joined({"trace", from, "-o", out}, options));
+        return floats(read_npz(out).value(), "weights");
+    };
+    const Arguments window{"--causal=bottom-right", "--window", "6", "--dilation", "3"};
+    for (const Index globals : {0, 2}) {
+        const auto options = joined(window, {"--global-tokens", std::to_string(globals)});
+        const std::vector<float> found = weights(in, options);
+        for (Index i = 0; i < kTq; ++i)
+            for (Index j = 0; j < kTk; ++j) {
+                const Index p = i + kTk - kTq;
+                const bool near = p - j <= kReach && (p - j) % kStep == 0;
+                CHECK((found[i * kTk + j] > 0.0F) == (j <= p && (near || j < globals)));
+            }
+        const std::string stored = scratch.at("stored.npz");
+        std::filesystem::copy_file(out, stored, std::filesystem::copy_options::overwrite_existing);
+        CHECK(weights(stored, {}) == found);
+        for (const char* backend : {"reference", "staged"}) {
+            const auto by = weights(in, joined(options, {"--backend", backend}));
+            for (std::size_t n = 0; n < by.size(); ++n)
+                CHECK(by[n] == doctest::Approx(found[n]).epsilon(1e-5));
+        }
+    }
+    CHECK(weights(in, {"--causal=bottom-right", "--window", "6", "--dilation", "1"}) ==
+          weights(in, {"--causal=bottom-right", "--window", "6"}));
+    check_option_refused({"--dilation", "0"}, "--dilation is 0");
+    check_trace_refused("qkv.npz", {"--dilation", "half"}, "--dilation is 'half'");
+}
+
 TEST_CASE("an empty row follows the policy, and its NaN is counted") {
     CHECK(floats(traced("qkv.npz", {"--padding", "0"}), "weights")[0] == 0.0f);
     CHECK(std::isnan(
