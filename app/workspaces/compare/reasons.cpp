@@ -1,12 +1,16 @@
+#include "app/common/state.h"
 #include "app/workspaces/compare/view.h"
 
 namespace attn::view {
 
-std::vector<std::string> compare_reasons(const AppState&) {
-    return {
-        "Softmax divides a row by its sum. A weight that grows takes from the others of its row.",
-        "Adding one number to all scores of a row changes no weight: e^(x + c) = e^x e^c, and e^c "
-        "cancels."};
+std::vector<std::string> compare_reasons(const AppState& state) {
+    std::vector<std::string> reasons{
+        "Softmax divides a row by its sum, so a weight that grows takes weight from the others."};
+    if (!has_sinks(state.document()))
+        reasons.emplace_back(
+            "Adding one number to all scores of a row changes no weight: e^(x + c) = e^x e^c, and "
+            "e^c cancels.");
+    return reasons;
 }
 
 }  // namespace attn::view

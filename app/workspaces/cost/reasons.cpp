@@ -18,8 +18,8 @@ std::vector<std::string> cost_reasons(const AppState& state) {
         "The fused kernel computes scores in tiles and keeps a running maximum and sum of each "
         "row. It stores no weights.");
     reasons.emplace_back(
-        "Decoding reads all cached keys and values for one new token, so memory traffic limits "
-        "it.");
+        "Decoding reads all cached keys and values for one new token, so memory traffic usually "
+        "limits its speed.");
     return reasons;
 }
 

@@ -13,9 +13,9 @@ std::vector<std::string> generate_reasons(const AppState& state) {
     const auto shown = shown_of(state);
     if (!shown->fault.empty() || shown->candidates.all.empty()) return {};
     const std::vector<Candidate>& all = shown->candidates.all;
-    std::vector<std::string> reasons{fmt::format(
-        "The model's last vector times the unembedding gives {}: one dot product for each token.",
-        counted(std::ssize(all), "logit"))};
+    std::vector<std::string> reasons{
+        fmt::format("The model's last vector and the unembedding give {}: one for each token.",
+                    counted(std::ssize(all), "logit"))};
     if (all.size() > 1) {
         const double lead = all[0].logit - all[1].logit;
         const std::string first = quoted_token(state, all[0].id),
@@ -29,7 +29,8 @@ std::vector<std::string> generate_reasons(const AppState& state) {
                 "e^{} = {} times as likely.",
                 first, second, number(lead), number(lead), significant(std::exp(lead), 3)));
     }
-    reasons.emplace_back("Training raised the logits of tokens that followed texts like this one.");
+    reasons.emplace_back(
+        "Training raises the logits of tokens that follow similar texts in its data.");
     return reasons;
 }
 

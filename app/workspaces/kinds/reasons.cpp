@@ -1,11 +1,18 @@
+#include "app/common/state.h"
+#include "app/workspaces/kinds/state.h"
 #include "app/workspaces/kinds/view.h"
 
 namespace attn::view {
 
-std::vector<std::string> kinds_reasons(const AppState&) {
-    return {
-        "Both sides read the same Q, K and V. The difference comes from the settings alone.",
-        "Softmax divides a row by its sum. A weight that grows takes from the others of its row."};
+std::vector<std::string> kinds_reasons(const AppState& state) {
+    const KindsControls& controls = kinds_controls(state);
+    std::vector<std::string> reasons{
+        "Both sides read the same Q, K and V. The difference comes from the settings alone."};
+    if (controls.a.operation == Operation::softmax && controls.b.operation == Operation::softmax)
+        reasons.emplace_back(
+            "Softmax divides a row by its sum, so a weight that grows takes weight from the "
+            "others.");
+    return reasons;
 }
 
 }  // namespace attn::view

@@ -12,12 +12,13 @@ namespace attn::view {
 std::vector<std::string> large_reasons(const AppState& state) {
     const Index keys = map_look(state).size.columns;
     if (keys < 3) return {};
-    return {fmt::format("Equal scores give each of {} keys a weight of 1/{}.", grouped(keys),
-                        grouped(keys)),
-            fmt::format("Over equal scores, a key needs a lead of ln {} = {} to take half of its "
-                        "row.",
-                        grouped(keys - 1), significant(std::log(static_cast<double>(keys - 1)), 3)),
-            "Among unrelated keys such a lead is rare, so a key that has it is easy to find."};
+    const std::string others = grouped(keys - 1);
+    return {fmt::format("Softmax gives each of {0} equal scores the weight 1/{0}.", grouped(keys)),
+            fmt::format("Over {} equal scores, one more needs a lead of ln {} = {} to get half of "
+                        "the weight.",
+                        others, others, significant(std::log(static_cast<double>(keys - 1)), 3)),
+            "If scores have standard deviation 1, this lead is rare among many unrelated keys: a "
+            "key that has it stands out."};
 }
 
 }  // namespace attn::view

@@ -11,8 +11,10 @@ namespace attn::view {
 std::vector<std::string> learn_reasons(const AppState& state) {
     const LearnControls& controls = planned(state);
     if (!controls.has_b())
-        return {"A training step changes each weight a little, against the gradient of the loss.",
-                "The model becomes better at what lowers the loss on its training texts."};
+        return {
+            "A training step changes each parameter a little, against recent gradients of the "
+            "loss.",
+            "Training improves only what lowers the loss on the training texts."};
     std::vector<std::string> reasons;
     if (controls.a.seed == controls.b.seed && controls.differs != "symbols")
         reasons.emplace_back("Both models read the same texts. They differ in one setting.");
@@ -29,7 +31,8 @@ std::vector<std::string> learn_reasons(const AppState& state) {
                         percent_text(series->sides[1].records[0]->saturated),
                         learn_run_text(series->request.plan.controls, 1)));
     reasons.emplace_back(
-        "A saturated row passes almost no gradient to W_Q and W_K, so these learn slowly.");
+        "A saturated row passes almost no gradient to W_Q and W_K. If most rows are saturated, the "
+        "gradient of W_Q and W_K comes from the few rows with near-ties.");
     return reasons;
 }
 

@@ -35,8 +35,11 @@ std::vector<std::string> memory_reasons(const LookupControls& controls) {
                             tau, number(lead), tau, significant(factor, 3)));
     }
     reasons.emplace_back(
-        "A hard lookup returns one value. Attention returns an average by weight, which has a "
+        "A hard lookup returns one value. Attention returns a weighted average, which has a "
         "gradient and can be trained.");
+    reasons.emplace_back(
+        "A dictionary without the key fails. A soft lookup always returns an average, even if no "
+        "key fits.");
     return reasons;
 }
 
@@ -53,14 +56,16 @@ std::vector<std::string> lookup_reasons(const AppState& state) {
                             "and standard deviation 1/√{} = {}.",
                             controls.width, controls.width,
                             significant(1.0 / std::sqrt(static_cast<double>(controls.width)), 3)),
-                "With more dimensions, keys are closer to orthogonal and disturb a lookup less."};
+                "With more dimensions, random keys are closer to orthogonal and disturb a lookup "
+                "less."};
         case LookupPage::similarity:
         case LookupPage::alignment:
             return {"A dot product is the cosine times both lengths.",
                     "A long key can therefore win over a key that points more the same way."};
         case LookupPage::permutation:
-            return {"A score depends on two vectors and not on their places.",
-                    "Without positions, reordering the tokens only reorders rows and columns.",
+            return {"A dot product depends on two vectors, not on their places.",
+                    "Without positions and without a mask, reordering the tokens only reorders "
+                    "rows and columns.",
                     "A positional encoding or a causal mask makes places count."};
     }
     return {};

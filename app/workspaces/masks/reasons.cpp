@@ -8,8 +8,11 @@ std::vector<std::string> masks_reasons(const AppState& state) {
     std::vector<std::string> reasons{
         "A forbidden pair gets score −∞, and e^−∞ = 0. If its row has an allowed key, the weight "
         "of the pair is 0.",
-        "Softmax divides by the sum over allowed keys, so these share the weight of the forbidden "
-        "ones."};
+        has_sinks(state.document())
+            ? "Softmax divides by the sum over allowed keys and the sink, so they receive the "
+              "weight of the forbidden keys."
+            : "Softmax divides by the sum over allowed keys, so they receive the weight of the "
+              "forbidden keys."};
     if (state.document().spec.mask.causal)
         reasons.emplace_back(
             "A causal mask forbids later keys, because a position must not read the word that it "

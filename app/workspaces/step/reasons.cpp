@@ -43,7 +43,9 @@ Reasons weight_reasons(const AppState& state) {
     const ScoreRow row = score_row(state, *query);
     if (!row.is_finite || row.order.empty() || std::isinf(row.scores[row.order[0]])) return {};
     if (row.order.size() == 1 || std::isinf(row.scores[row.order[1]]))
-        return {"The row has a single allowed key, so there is nothing to compare it with."};
+        return {has_sinks(state.document())
+                    ? "The row has a single allowed key, which is compared with the sink alone."
+                    : "The row has a single allowed key, so there is nothing to compare it with."};
     const double first = row.scores[row.order[0]], second = row.scores[row.order[1]];
     Reasons reasons{
         fmt::format("The score of “{}” for “{}” is {}; the second largest of its row is {}.",
@@ -54,8 +56,8 @@ Reasons weight_reasons(const AppState& state) {
         reasons.emplace_back("Equal scores get equal weights.");
     else if (std::isfinite(factor))
         reasons.push_back(
-            fmt::format("Softmax raises e to each score, so a lead of {} makes a weight e^{} = {} "
-                        "times as large.",
+            fmt::format("Softmax takes e^score, so a lead of {} makes a weight e^{} = {} times as "
+                        "large.",
                         number(lead), number(lead), significant(factor, 3)));
     if (!has_sinks(state.document()))
         reasons.emplace_back("Division of the powers by their sum makes the row sum to 1.");
@@ -70,33 +72,53 @@ Reasons context_reasons(const AppState& state) {
     const Sheet weights = sheet_of(state, Stage::weights);
     if (*query >= weights.values.rows) return reasons;
     const auto row = weights.values.row(*query);
+    if (state.document().spec.drops()) return reasons;  // the context is of Ã
     double sum = 0.0;
     for (const float weight : row) sum += double{weight};
-    if (!state.document().spec.drops() && std::abs(sum - 1.0) < 1e-4)
+    const bool signs = std::ranges::any_of(row, [](float weight) { return weight < 0.0F; });
+    if (!signs && std::abs(sum - 1.0) < 1e-4)
         reasons.emplace_back(
             "The weights of this row sum to 1, so its context is an average of the values.");
     const auto most = std::ranges::max_element(row);
-    if (most == row.end() || !(*most > 0.9F && *most <= 1.0F)) return reasons;
+    if (signs || most == row.end() || !(*most > 0.9F && *most <= 1.0F)) return reasons;
     const std::string key = axis_label(state, Axis::key, most - row.begin());
     reasons.push_back(
-        fmt::format("“{}” gives “{}” {} of its weight, so its context lies near the value of “{}”.",
+        fmt::format("“{}” gives “{}” {} of its weight, so its context lies near the value of “{}” "
+                    "if the values are of similar length.",
                     axis_label(state, Axis::query, *query), key, percent_text(double{*most}), key));
     return reasons;
 }
 
 Reasons scaled_reasons(const AppState& state) {
-    const Document& document = state.document();
-    const Index d_k = document.size.d_k;
-    return {
-        fmt::format("A score is a sum of {}. If their factors are independent with mean 0 and "
-                    "variance 1, the sum has variance {} and standard deviation {}.",
-                    counted(d_k, "product"), d_k,
-                    significant(std::sqrt(static_cast<double>(d_k)), 3)),
-        document.spec.scale == ScaleKind::none
-            ? "Scaling is off: large differences reach softmax, which then passes little "
-              "gradient."
-            : "Division by √d_k brings the variance back to 1. Softmax then saturates less, and "
-              "gradients reach Q and K."};
+    const AttentionSpec& spec = state.document().spec;
+    const Index d_k = state.document().size.d_k;
+    if (spec.score != Score::dot || spec.scale == ScaleKind::q_and_k) return {};
+    Reasons reasons{fmt::format(
+        "A dot product is a sum of {}. If their factors are independent with mean 0 "
+        "and variance 1, the sum has variance {} and standard deviation {}.",
+        counted(d_k, "product"), d_k, significant(std::sqrt(static_cast<double>(d_k)), 3))};
+    if (d_k == 1) return reasons;
+    if (spec.scale == ScaleKind::none)
+        reasons.emplace_back(
+            "Scaling is off: differences between scores are √d_k times as large as with scaling. "
+            "At large d_k, many rows then saturate.");
+    else if (spec.scale == ScaleKind::value)
+        reasons.emplace_back("A given factor f replaces 1/√d_k: it multiplies the variance by f².");
+    else
+        reasons.emplace_back(
+            "Division by √d_k brings the variance back to 1. Softmax then saturates less, and more "
+            "rows pass gradient to Q and K.");
+    return reasons;
+}
+
+/// Without W_O there is nothing that mixes the contexts.
+Reasons output_reasons(const Document& document) {
+    if (!has_param(document, Param::w_o))
+        return {"Each head computes its own context. There is no W_O to mix them."};
+    return {document.size.heads == 1
+                ? "W_O maps the context of the head to one vector per token."
+                : "Each head computes its own context. W_O mixes them into one vector per token.",
+            "A model adds that vector to the residual stream. The MLP adds its own output."};
 }
 
 }  // namespace
@@ -107,28 +129,30 @@ std::vector<std::string> step_reasons(const AppState& state) {
         case Stage::x:
         case Stage::x_kv:
             return {"A model computes with vectors, so each token becomes one.",
-                    "Training gives similar vectors to words that are used alike."};
+                    "Training tends to give similar vectors to words that are used alike."};
         case Stage::q:
         case Stage::k:
         case Stage::v:
-            return {"One matrix serves all tokens, so attention works for a text of any length.",
-                    "Three matrices let a token ask for one thing, be found by another, and pass "
-                    "on a third."};
+            return {
+                "One matrix serves all tokens, so its size does not depend on the length of the "
+                "text.",
+                "Three matrices let a token ask for one thing, be found by another, and pass "
+                "on a third."};
         case Stage::scores:
             return {"A dot product is large if query and key point the same way and are long.",
-                    "Training changes W_Q and W_K until useful keys get large scores."};
+                    "Training changes W_Q and W_K so that keys whose values lower the loss get "
+                    "larger scores."};
         case Stage::scaled:
             return scaled_reasons(state);
         case Stage::masked:
-            return {"e^−∞ is 0, so a forbidden pair gets weight 0.",
+            return {"e^−∞ is 0, so a forbidden pair gets weight 0 if its row has an allowed key.",
                     "A score of 0 would still get weight, because e⁰ = 1."};
         case Stage::weights:
             return weight_reasons(state);
         case Stage::context:
             return context_reasons(state);
         case Stage::output:
-            return {"Each head writes its own context. W_O mixes them into one vector per token.",
-                    "A model adds that vector to the residual stream; norm and MLP follow."};
+            return output_reasons(state.document());
         default:
             return {};
     }

@@ -6,8 +6,8 @@ std::vector<std::string> tensors_reasons(const AppState&) {
     return {
         "Attention needs queries, keys and values, or X with W_Q, W_K and W_V. Names and shapes "
         "decide the role of an array.",
-        "Two roles fit one array if two of its sizes are equal. Then the program asks which role "
-        "is meant."};
+        "If an array has several readings, the program asks for one or takes the default layout, "
+        "heads first."};
 }
 
 }  // namespace attn::view

@@ -4,9 +4,9 @@ namespace attn::view {
 
 std::vector<std::string> verify_reasons(const AppState&) {
     return {
-        "Two correct programs differ by rounding, because they add in another order. The tolerance "
-        "is what rounding explains at this precision.",
-        "A fault exceeds it. The cells where it does show which rule is wrong."};
+        "Two correct programs may differ by rounding, because they may add in different orders. "
+        "The tolerance is what rounding explains at this precision.",
+        "A larger error points to a fault. The cells where it occurs help to find the wrong rule."};
 }
 
 }  // namespace attn::view

@@ -40,7 +40,7 @@ bool check_scores(const Match& match) {
     const auto order = sorted(row);
     return row[key] == order[0] && shows(match.part[2], order[0]) && shows(match.part[3], order[1]);
 }
-/// "Softmax raises e to each score, so a lead of {} makes a weight e^{} = {} times as large"
+/// "Softmax takes e^score, so a lead of {} makes a weight e^{} = {} times as large"
 bool check_lead(const Match& match) {
     const auto query = build_sentence_view(match.state).query;
     const auto order = sorted(row_of(rows_of(match.state, Stage::masked), query.value_or(-1)));
@@ -49,7 +49,7 @@ bool check_lead(const Match& match) {
     return lead > 0.0 && shows(match.part[0], lead) && match.part[1] == match.part[0] &&
            shows(match.part[2], std::exp(lead));
 }
-/// "“{}” gives “{}” {} of its weight, so its context lies near the value of “{}”"
+/// "“{}” gives “{}” {} of its weight, so its context lies near the value of “{}” if …"
 bool check_given(const Match& match) {
     const Index query = labelled(match.state, Axis::query, match.part[0]);
     const Index key = labelled(match.state, Axis::key, match.part[1]);
@@ -62,11 +62,30 @@ bool check_spread(const Match& match) {
     const auto d_k = static_cast<double>(match.state.document().size.d_k);
     return match.number(0) == d_k && shows(match.part[1], std::sqrt(d_k));
 }
-/// "A score is a sum of {} with variance 1, so its standard deviation is √{} {} {}"
+/// "A score is a sum of {}, independent and with variance 1, so its standard deviation is √{} {} {}"
 bool check_root(const Match& match) {
     const Index d_k = saturation_controls(match.state).d_k;
     return match.part[0] == counted(d_k, "product") && match.count(1) == d_k &&
            shows(match.part[3], std::sqrt(static_cast<double>(d_k)));
+}
+/// "Without scaling, the logits are multiplied by √{} {} {}, …"
+bool check_factor(const Match& match) {
+    const Index d_k = saturation_controls(match.state).d_k;
+    return match.count(0) == d_k && shows(match.part[2], std::sqrt(static_cast<double>(d_k)));
+}
+/// "About 99.7 % of raw scores lie between −{} and {}; …": the excess kurtosis of q·k, 6/d_k, is small.
+bool check_normal(const Match& match) {
+    const auto d_k = static_cast<double>(saturation_controls(match.state).d_k);
+    const double outside = std::erfc(3.0 / std::sqrt(2.0)) +  // Edgeworth: (κ/12) He₃(3) φ(3)
+                           6.0 / d_k / 12.0 * 18.0 * 0.004432;
+    return match.part[0] == match.part[1] && shows(match.part[0], 3.0 * std::sqrt(d_k)) &&
+           std::abs(outside - 0.003) < 0.0005;
+}
+/// "A dot product is a sum of {} product{}": of the dot product alone.
+bool check_products(const Match& match) {
+    const Document& document = match.state.document();
+    return document.spec.score == Score::dot &&
+           match.part[0] == counted(document.size.d_k, "product");
 }
 /// "In row {}, the largest weight a is {}, so a (1 − a) = {}"
 bool check_slope(const Match& match) {
@@ -92,7 +111,7 @@ std::vector<double> logits_of(const Match& match) {
     const auto& logits = shown_of(match.state)->step->logits;
     return {logits.begin(), logits.end()};
 }
-/// "The model's last vector times the unembedding gives {} logit{}: one dot product for each token"
+/// "The model's last vector and the unembedding give {} logit{}: one for each token"
 bool check_logits(const Match& match) { return match.count(0) == std::ssize(logits_of(match)); }
 /// The quoted token of a part has the n-th largest logit.
 bool has_rank(const Match& match, std::size_t part, std::size_t n) {
@@ -121,11 +140,12 @@ Index keys_of(const Match& match) { return map_look(match.state).size.columns; }
 bool check_even(const Match& match) {
     return match.count(0) == keys_of(match) && match.part[0] == match.part[1];
 }
-/// "Over equal scores, a key needs a lead of ln {} = {} to take half of its row": e^d / (e^d + n − 1) = 1/2.
+/// "Over {} equal scores, one more needs a lead of ln {} = {} to get half of the weight": e^d / (e^d + n − 1) = 1/2.
 bool check_half(const Match& match) {
     const auto others = static_cast<double>(keys_of(match) - 1);
     const double power = std::exp(std::log(others));
-    return match.number(0) == others && shows(match.part[1], std::log(others)) &&
+    return match.number(0) == others && match.part[1] == match.part[0] &&
+           shows(match.part[2], std::log(others)) &&
            std::abs(power / (power + others) - 0.5) < 1e-9;
 }
 /// "A head has a weight for each of {} × {} pairs, …"
@@ -170,23 +190,31 @@ bool check_directions(const Match& match) {
 
 constexpr Claim kClaims[] = {
     {"The score of “{}” for “{}” is {}; the second largest of its row is {}", check_scores},
-    {"Softmax raises e to each score, so a lead of {} makes a weight e^{} = {} times as large",
-     check_lead},
-    {"“{}” gives “{}” {} of its weight, so its context lies near the value of “{}”", check_given},
+    {"Softmax takes e^score, so a lead of {} makes a weight e^{} = {} times as large", check_lead},
+    {"“{}” gives “{}” {} of its weight, so its context lies near the value of “{}” if the values "
+     "are of similar length",
+     check_given},
     {"If their factors are independent with mean 0 and variance 1, the sum has variance {} and "
      "standard deviation {}",
      check_spread},
-    {"A score is a sum of {} with variance 1, so its standard deviation is √{} {} {}", check_root},
+    {"A score is a sum of {}, independent and with variance 1, so its standard deviation is √{} {} "
+     "{}",
+     check_root},
+    {"Without scaling, the logits are multiplied by √{} {} {}, the standard deviation of q·k",
+     check_factor},
+    {"About 99.7 % of raw scores lie between −{} and {}; with scaling, between −3 and 3",
+     check_normal},
+    {"A dot product is a sum of {}", check_products},
     {"In row {}, the largest weight a is {}, so a (1 − a) = {}", check_slope},
     {"In the first step, {} of the rows are saturated {} and {}", check_saturated},
-    {"The model's last vector times the unembedding gives {} logit{}: one dot product for each "
-     "token",
+    {"The model's last vector and the unembedding give {} logit{}: one for each token",
      check_logits},
     {"The logit of {} leads that of {} by {}, so the model finds it e^{} = {} times as likely",
      check_likelier},
     {"{} and {} have the same logit, so they are equally likely", check_equally_likely},
-    {"Equal scores give each of {} keys a weight of 1/{}", check_even},
-    {"Over equal scores, a key needs a lead of ln {} = {} to take half of its row", check_half},
+    {"Softmax gives each of {} equal scores the weight 1/{}", check_even},
+    {"Over {} equal scores, one more needs a lead of ln {} = {} to get half of the weight",
+     check_half},
     {"A head has a weight for each of {} × {} pairs, so twice the tokens make four times the "
      "weights",
      check_pairs},
