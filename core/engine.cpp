@@ -33,7 +33,10 @@ Result<void> check_keep(const Backend& backend, StageSet keep) {
     if (missing.none() || keep == all_stages()) return {};
     for (const StageInfo& stage : stage_table())
         if (missing[index_of(stage.stage)])
-            return bad_input(fmt::format("backend {} cannot keep {}", backend.name(), stage.key));
+            return bad_input(
+                fmt::format("backend {} cannot keep {}; expected a backend that stores it, "
+                            "such as staged",
+                            backend.name(), stage.key));
     return {};
 }
 

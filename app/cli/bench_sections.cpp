@@ -131,7 +131,7 @@ constexpr auto kSections = std::to_array<BenchSection>({
     {"decoding", "one query of each head (fused) against reading K and V once", run_decoding},
     {"matmul", "square matrix products, as the projections use them", run_matmul},
     {"memory", "peak memory of one head of 131,072 tokens", run_memory},
-    {"large", "a map of 131,072 tokens, a minute; only when it is named", run_large, false},
+    {"large", "a map of 131,072 tokens; takes a minute and runs only if named", run_large, false},
 });
 
 }  // namespace

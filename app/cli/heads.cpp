@@ -151,10 +151,10 @@ void check_only_a_model(const HeadsOptions& options, std::string_view with) {
         if (given) throw bad_input(fmt::format("{} is given with {}; leave one out", name, with));
     for (const auto& [name, value] : start.reading)
         if (!value.empty())
-            throw bad_input(fmt::format("--{} is given with {}; {}", name, with,
-                                        name == "group"
-                                            ? "that measures the first of a model's groups"
-                                            : "a model says it itself"));
+            throw bad_input(fmt::format(
+                "--{} is given with {}; {}", name, with,
+                name == "group" ? "the first group of each model is measured; leave it out"
+                                : "the model determines it; leave it out"));
 }
 
 /// Of one text, with the weights of one layer at a time in memory.

@@ -49,8 +49,8 @@ std::string film(Studio& studio, const Start& start, view::AppState state, jobs:
     view::apply(state, view::Tick{0.0});  // from now on the clock of a window
     if (start.replay.empty()) {
         if (!view::is_animating(state))
-            throw bad_input(fmt::format("--film needs --replay: nothing plays by itself in {}",
-                                        state.workspace));
+            throw bad_input(fmt::format(
+                "--film needs --replay, because {} has no animation of its own", state.workspace));
         answer();
         add(kLayoutFrames, kFrameMs);
         play();

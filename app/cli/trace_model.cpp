@@ -198,7 +198,7 @@ PatchIntervention made_patch(const ModelTrace& request, const Model& model, cons
             "--patch: '{}' has {} tokens and {} {}; expected the same number, because each vector "
             "keeps the position that it has in its own text",
             typed.text, source.tokens.size(),
-            &read == &reading.text ? "--text" : "what the decoder has written", tokens));
+            &read == &reading.text ? "--text" : "the decoder's text", tokens));
     std::vector<Index> positions(tokens);
     std::iota(positions.begin(), positions.end(), Index{0});
     return or_throw(patch_from(source, typed.at, typed.part, std::move(positions)));

@@ -111,8 +111,7 @@ PatchIntervention patch_of(ModelCache::Entry& entry, const view::ModelOrigin& wa
             "the text to patch from, '{}', has {} token{} and {} {}; expected the same number, "
             "because each vector keeps the position that it has in its own text",
             patch.text, count, count == 1 ? "" : "s",
-            &read == &reading.text ? "the text that is open" : "what the decoder has written",
-            tokens));
+            &read == &reading.text ? "the open text" : "the decoder's text", tokens));
     std::vector<Index> positions(tokens);
     std::iota(positions.begin(), positions.end(), Index{0});
     return or_throw(patch_from(*source, patch.at, patch.part, std::move(positions)));

@@ -180,14 +180,14 @@ void check_groups(const ArrayReader& reader, const PairsListing& pairs,
                      {{"encoder", "Encoder tokens attend to encoder tokens.", "group", "encoder"},
                       {"decoder", "Decoder tokens attend to decoder tokens.", "group", "decoder"},
                       {"cross", "Decoder tokens attend to encoder tokens.", "group", "cross"}}};
-        throw Failure(Error{
-            .problem = fmt::format("{} is {} and {} {}: attentions of different sizes open one at "
-                                   "a time",
-                                   pairs.titles.front(), to_string(first), pairs.titles[n],
-                                   to_string(axes)),
-            .code = ErrorCode::ambiguous,
-            .where = reader.path(),
-            .remedies = {{"group", "encoder"}, {"group", "decoder"}, {"group", "cross"}}});
+        throw Failure(
+            Error{.problem = fmt::format(
+                      "{} is {} and {} {}: attention blocks of different sizes open one "
+                      "at a time",
+                      pairs.titles.front(), to_string(first), pairs.titles[n], to_string(axes)),
+                  .code = ErrorCode::ambiguous,
+                  .where = reader.path(),
+                  .remedies = {{"group", "encoder"}, {"group", "decoder"}, {"group", "cross"}}});
     }
 }
 

@@ -128,7 +128,7 @@ TEST_CASE("what a model of two stacks is given says which attention is traced, a
             "--decoder is '7'; " + clip.string() + " has no decoder that reads an encoder");
     check_refused({"trace", "--model", t5, "--text", "1 44", "--decoder", "7 30", "--patch",
                    "0.0.v=7", "-o", out},
-                  "'7' has 2 tokens and what the decoder has written 3");
+                  "'7' has 2 tokens and the decoder's text 3");
     // another text for the encoder, as it is said to be the encoder's
     traced(t5, {"--text", "1 44 20", "--group", "encoder", "--patch", "0.0.v=1 5 9"});
     const Npz npz = read_npz(out).value();
@@ -154,8 +154,9 @@ TEST_CASE("a corpus is of the first group, and has no decoder") {
     std::ofstream(texts) << "1 44\n";
     check_refused({"heads", t5, "--texts", texts, "--decoder", "7"},
                   "--decoder is given with --texts; leave one out");
-    check_refused({"heads", t5, "--texts", texts, "--group", "decoder"},
-                  "--group is given with --texts; that measures the first of a model's groups");
+    check_refused(
+        {"heads", t5, "--texts", texts, "--group", "decoder"},
+        "--group is given with --texts; the first group of each model is measured; leave it out");
 }
 
 TEST_CASE("--token-ids are numbers to every command, also where the model has a tokenizer") {

@@ -94,16 +94,15 @@ TEST_CASE_FIXTURE(OnDisk,
     write(scratch / "u.npz",
           {{"encoder_attentions_0", {1, 3, 3}, w}, {"decoder_attentions_0", {1, 2, 2}, small}});
     const std::string path = scratch.at("u.npz");
-    CHECK(
-        sentence_in(read_tensors(path)) ==
-        path +
-            ": encoder 0 is [1, 3, 3] and decoder 0 [1, 2, 2]: attentions of different sizes open "
-            "one at a time. Pass --group encoder, --group decoder or --group cross");
+    CHECK(sentence_in(read_tensors(path)) ==
+          path +
+              ": encoder 0 is [1, 3, 3] and decoder 0 [1, 2, 2]: attention blocks of different "
+              "sizes open one at a time. Pass --group encoder, --group decoder or --group cross");
     CHECK(must(read_tensors(path, given({{"group", "decoder"}}))).size.tk == 2);
     const auto opened = must(open(path));
     CHECK(opened.document->no_attention ==
-          "encoder 0 is [1, 3, 3] and decoder 0 [1, 2, 2]: attentions of different sizes open one "
-          "at a time. In Arrays choose group encoder, group decoder or group cross");
+          "encoder 0 is [1, 3, 3] and decoder 0 [1, 2, 2]: attention blocks of different sizes "
+          "open one at a time. In Arrays choose group encoder, group decoder or group cross");
     REQUIRE(opened.document->question);
     CHECK(opened.document->question->text == "Which attention do you want to see?");
     CHECK(opened.document->question->answers[2].value == "cross");

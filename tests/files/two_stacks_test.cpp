@@ -146,8 +146,7 @@ TEST_CASE("a patch is of the text that the stack of the group reads") {
             largest = std::max(largest, effect.largest);
         CHECK(largest > 0.0);
     }
-    CHECK(patched("decoder", "9")
-              .message.text.find("has 2 tokens and what the decoder has written 3") !=
+    CHECK(patched("decoder", "9").message.text.find("has 2 tokens and the decoder's text 3") !=
           std::string::npos);
 }
 

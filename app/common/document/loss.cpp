@@ -212,7 +212,7 @@ void carry_out(AppState& state, const SetTarget& action) {
     if (!is_output(state, action.cell)) return;
     const float value = static_cast<float>(action.value);
     if (!std::isfinite(value))
-        return show_error(state, "A target must be a finite number, at most 3.4e38");
+        return show_error(state, "A target must be a number from −3.4e38 to 3.4e38");
     const OutputCell cell{state.batch, action.cell.row, action.cell.column};
     const float before = target_of(state.document(), cell.batch, cell.row, cell.column);
     if (before == value) return;
