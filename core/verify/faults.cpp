@@ -144,7 +144,7 @@ constexpr auto kBackwardFaults = std::to_array<Fault>({
     {"backward_mask", "the mask of the backward pass is not the forward's",
      "P = exp(S − logsumexp) of allowed pairs, 0 of the others, in each of the kernels of dQ and of dK, dV",
      "Dao 2023, algorithm 2", wrong_backward_mask},
-    {"backward_scale", "the scale of dQ or dK is wrong", "dQ = scale · dS K and dK = scale · dSᵀ Q: once in each",
+    {"backward_scale", "the scale of dQ or dK is wrong", "apply the scale once in each: dQ = scale · dS K, dK = scale · dSᵀ Q",
      "Dao 2023, algorithm 2", wrong_backward_scale},
     {"backward_row_sum", "D = rowsum(dO ∘ O) is left out", "dS = P ∘ (dO Vᵀ − D)", "Dao 2023, algorithm 2",
      dropped_row_sum},
