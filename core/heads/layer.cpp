@@ -146,8 +146,8 @@ void show_given_weights(HeadsLayer& layer, Index batch) {
 void note_dropout(const AttentionSpec& spec, HeadsLayer& layer) {
     if (spec.drops() && layer.value_fault.empty())
         layer.notes.push_back(fmt::format(
-            "dropout of {} follows these weights; the output share uses the weights that it "
-            "leaves",
+            "dropout of {} follows these weights; the output share is computed from the weights "
+            "after dropout",
             spec.dropout));
 }
 

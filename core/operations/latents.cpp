@@ -195,7 +195,7 @@ OperationInfo latents_row() {
     });
     return {Operation::latents, "latents", "Learned latents, in and out",
         R"(\mathrm{context} = A^\mathrm{out}\,(A^\mathrm{in}\,V)\text{, }A^\mathrm{in} = \mathrm{softmax}(L\,K^\top)\text{, }A^\mathrm{out} = \mathrm{softmax}(Q\,K_Z^\top))",
-        "A few learned queries read all tokens, and the tokens read them: the cost grows with M · n, not n².",
+        "A few learned queries compress all tokens into M vectors, which the tokens read: the cost grows with M · n, not n².",
         kSource, false, stages, kLatentsParams, cost, refuses, forward, backward, "latents", settings};
 }
 // clang-format on

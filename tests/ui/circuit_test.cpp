@@ -154,8 +154,8 @@ TEST_CASE(
     Finder app;
     app.opens(folder, {view::SetWorkspace{"heads"}, view::ShowCircuit{"edges", "text"}});
     const auto view = view::build_all_heads_view(app.state);
-    CHECK(view.point.starts_with(
-        "Of the edges between heads, the cut of L0 H2 → L1 H1 lowers logit d"));
+    CHECK(
+        view.point.starts_with("Of the edges between heads, cutting L0 H2 → L1 H1 lowers logit d"));
     bool head = false, edge = false, hovered = false;
     for (float y = 150; y < 850; y += 23)
         for (float x = 500; x < 1250; x += 31) {

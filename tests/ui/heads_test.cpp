@@ -118,7 +118,8 @@ TEST_CASE("Open translate shows the model's alignment by the clearest head of it
           "L1 H3 joins 7 of 8 target words to 6 source words with more than half of the weight; 3 "
           "pairs of lines cross.");
     CHECK(view.answer.starts_with(
-        "Without L1 H3 (its output set to 0), the likeliest answer at “chat”, “noir”, goes from"));
+        "Without L1 H3 (its output set to 0), the probability of “noir”, the most likely answer at "
+        "“chat”, goes from"));
     const auto pair = click_until<view::SelectHeadsPair>(app.ui, {500, 200}, {1200, 300}, {30, 20});
     REQUIRE(pair);
     CHECK(heads_look(app.state).pair == large::Cell{pair->row, pair->column});

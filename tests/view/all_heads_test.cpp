@@ -191,7 +191,7 @@ TEST_CASE("what a learned sink takes is said: equal scores of two keys and a sin
     CHECK(heads_look(state).result->weights({0, 0})(1, 0) == doctest::Approx(1.0 / 3));
     CHECK(build_all_heads_view(state).notes ==
           std::vector<std::string>{"Layer 0: dropout of 0.25 follows these weights; the output "
-                                   "share uses the weights that it leaves.",
+                                   "share is computed from the weights after dropout.",
                                    "Layer 0: 2 of 2 rows of weights do not sum to 1 (Σ = 0.6667): "
                                    "a learned sink takes the rest, which no measure counts."});
     document.spec.training = false;

@@ -302,7 +302,7 @@ TEST_CASE("heads stand together: their mean as a matrix, each in its colour as l
     const AllHeadsView lines = build_all_heads_view(after(state, {SetHeadForm{"lines"}}));
     REQUIRE(lines.lines.size() == 1);
     REQUIRE(lines.lines[0].heads.size() == 2);
-    CHECK(lines.lines[0].title == "2 heads over each other");
+    CHECK(lines.lines[0].title == "2 heads overlaid");
     CHECK(lines.lines[0].heads[0].second != lines.lines[0].heads[1].second);
     const AppState one = after(state, {SetHeadForm{"lines"}, SetHeadsOf{"head"}});
     const std::size_t alone = build_all_heads_view(one).lines[0].lines.size();
@@ -329,7 +329,7 @@ TEST_CASE("edges are drawn from the embedding to the logits, and the lowest stan
     CHECK_FALSE(requested_head_circuit(after(state, {ShowHead{0, {}, 0}})));  // of the whole model
     const AllHeadsView view = build_all_heads_view(state);
     CHECK(view.point ==
-          "Of the edges between heads, the cut of L0 H0 → L1 H0 lowers logit d − "
+          "Of the edges between heads, cutting L0 H0 → L1 H0 lowers logit d − "
           "logit a most: by 2.00.");
     CHECK(view.answer.empty());
     const HeadEdgesView& edges = view.circuit->edges.value();

@@ -90,7 +90,8 @@ CostUnit unit_of(double value, double step, double most, const std::string_view 
 /// Of each Holding.
 constexpr const char* kStorageText[] = {
     "Every weight of every head is stored, as in Step and in a framework without a fused kernel.",
-    "c queries at a time: the weights of each chunk overwrite the weights of the previous chunk.",
+    "c queries at a time: the weights of each chunk overwrite the weights of the previous chunk. "
+    "Each chunk reads all keys and values.",
     "The online softmax keeps a running maximum and sum: no weight is stored, and one logsumexp "
     "per row remains for the backward pass.",
     "Decoding stores the keys and values of all earlier tokens, one cache per layer. G instead of "

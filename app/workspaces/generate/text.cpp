@@ -24,7 +24,7 @@ Index ties_of(const Candidates& candidates) {
     return std::ranges::count(candidates.all, most, &Candidate::logit) - 1;
 }
 
-/// "“cat” comes next, drawn at random: its probability is 12 %; that of the likeliest, “dog”, is 34 %."
+/// "“cat” comes next, drawn at random: its probability is 12 %; the most likely token, “dog”, has 34 %."
 std::string next_text(const AppState& state, const GenerateShown& shown) {
     const std::vector<Candidate>& all = shown.candidates.all;
     const Candidate& best = all.front();
@@ -37,7 +37,7 @@ std::string next_text(const AppState& state, const GenerateShown& shown) {
     if (next.logit == best.logit)
         return fmt::format("{}, the largest of {}{}.", comes, counted(std::ssize(all), "token"),
                            ties);
-    return fmt::format("{}; that of the likeliest, {}, is {}{}.", comes,
+    return fmt::format("{}; the most likely token, {}, has {}{}.", comes,
                        quoted_token(state, best.id), percent_text(best.before), ties);
 }
 

@@ -163,7 +163,7 @@ void add_paths(const AppState& state, GenerateView& view) {
         if (!path.tokens.empty()) view.paths.push_back(std::move(path));
     }
     view.paths_title =
-        fmt::format("likeliest continuations at T = {}", number(path_temperature(shown->how)));
+        fmt::format("most likely continuations at T = {}", number(path_temperature(shown->how)));
 }
 
 }  // namespace

@@ -163,8 +163,8 @@ GridView values_grid(const AppState& state, const ModelCircuit& circuit) {
     GridView grid =
         plain_grid(state, sheet, ColorScale::unit, values.empty() ? 0.0 : double{values.front()});
     grid.title = fmt::format("Singular values of {}", symbol_of(show));
-    grid.tooltip =
-        show == CircuitShow::ov ? "σ of W_V W_O, largest first" : "σ of W_Q W_Kᵀ, largest first";
+    grid.tooltip = show == CircuitShow::ov ? "singular values of W_V W_O, largest first"
+                                           : "singular values of W_Q W_Kᵀ, largest first";
     grid.as_bars = true;
     return grid;
 }
@@ -284,7 +284,8 @@ std::string circuit_formula(CircuitShow show) {
             return "OV: what attending to a token adds to each logit, if the final norm divides by "
                    "1.";
         default:
-            return "How much this head reads of an earlier head's output: 0 none, 1 the maximum.";
+            return "How strongly this head can read an earlier head's output, from the matrices "
+                   "alone: 0 not at all, 1 the upper bound.";
     }
 }
 

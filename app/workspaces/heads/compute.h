@@ -57,7 +57,7 @@ std::optional<ModelPartsRequest> requested_head_sweep(const AppState& state);
 std::optional<ModelPartsRequest> requested_head_circuit(const AppState& state);
 /// HeadsSwept.
 Action run(const ModelPartsRequest& request, const Opener& open, const RunControl& control);
-/// The likeliest answer at the selected query, by the model as it runs and by the model without one head.
+/// The most likely answer at the selected query, by the model as it runs and by the model without one head.
 struct HeadAnswerRequest {
     ReadModel read;
     HeadPlace head{};

@@ -155,7 +155,7 @@ std::string edges_point(const SweptModel& swept) {
     if (most.change >= 0.0)
         return fmt::format("No cut of an edge {} lowers {}.", among, difference_name(swept));
     const auto others = std::ranges::count(compared, most.change, &PathEdge::change) - 1;
-    return fmt::format("Of the edges {}, the cut of {} lowers {} most: by {}{}.", among,
+    return fmt::format("Of the edges {}, cutting {} lowers {} most: by {}{}.", among,
                        edge_name(most), difference_name(swept), number(-most.change),
                        as_much_text(others));
 }

@@ -38,8 +38,8 @@ inline void describe(Visitor& visit, HeadImageLook& look) {
            .high = 1.0});
     visit("image_mass", look.mass,
           {.text = "keep",
-           .tip = "Colour only the largest weights, which hold this fraction of the weight on the "
-                  "image. 1: all.",
+           .tip = "Colour only the largest weights that together hold this fraction of the weight "
+                  "on the image. 1: all.",
            .low = 0.01,
            .high = 1.0});
     visit(

@@ -405,10 +405,11 @@ std::string answer_text(const AppState& state) {
     const std::string without = sure ? with : percent_text(answer->after);
     const std::string change = with == without ? fmt::format("stays at {}", with)
                                                : fmt::format("goes from {} to {}", with, without);
-    return fmt::format("Without {} (its output set to 0), {} likeliest answer at “{}”, “{}”, {}.",
-                       head_name(answer->request.head), answer->ties > 0 ? "one" : "the",
-                       axis_label(state, Axis::query, *answer->request.read.row), answer->text,
-                       change);
+    return fmt::format(
+        "Without {} (its output set to 0), the probability of “{}”, {} most likely answer at “{}”, "
+        "{}.",
+        head_name(answer->request.head), answer->text, answer->ties > 0 ? "one" : "the",
+        axis_label(state, Axis::query, *answer->request.read.row), change);
 }
 
 bool is_off(const Document& document, HeadPlace place) {

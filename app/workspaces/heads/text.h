@@ -45,7 +45,7 @@ std::string label_rule();
 std::string label_evidence(const HeadFacts& facts);
 /// The first line.
 std::string heads_point(const AppState& state);
-/// "Without L1 H3, the likeliest answer at “chat”, “noir”, goes from 99.8 % to 12 %."; "": it is not known.
+/// "Without L1 H3, the probability of “noir”, the most likely answer at “chat”, goes from 99.8 % to 12 %."; "": it is not known.
 std::string answer_text(const AppState& state);
 bool is_off(const Document& document, HeadPlace place);
 /// The same once what was asked for is there.

@@ -51,6 +51,7 @@ std::vector<HeadPlace> heads_together(const AppState& state) {
 }
 
 std::string together_text(const AppState& state, const std::vector<HeadPlace>& places) {
+    if (places.size() == 1) return head_name(places.front());
     const std::string heads = counted(std::ssize(places), "head");
     return heads_look(state).of == HeadsOf::layer
                ? fmt::format("mean of {} of layer {}", heads, head_here(state).layer)
@@ -124,7 +125,7 @@ HeadLinesView lines_together(const AppState& state, const std::vector<HeadPlace>
     }
     std::ranges::stable_sort(view.lines, {}, &HeadLine::strength);
     view.title = count == places.size()
-                     ? fmt::format("{} over each other", counted(std::ssize(places), "head"))
+                     ? fmt::format("{} overlaid", counted(std::ssize(places), "head"))
                      : fmt::format("the first {} of {} heads", count, places.size());
     view.legend.resize(std::min<std::size_t>(view.legend.size(), 1));
     return view;

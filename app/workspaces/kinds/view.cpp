@@ -237,7 +237,7 @@ std::vector<KindRow> error_rows(const AppState& state, const KindsResult& result
              "If both rows sum to 1: the fraction of the weight that moves to other keys.", "", "",
              moved_share(result)},
             {"output, largest change", "max |O_B − O_A|",
-             "O = A V of this head: the largest change of one number of it.", "", "",
+             "O = A V of this head: the largest change of a single number.", "", "",
              placed(error.largest, fmt::format("row {}, column {}", row, error.column))},
             {"output, relative change", "‖O_B − O_A‖ / ‖O_A‖",
              "Norm of the change divided by the norm of A's output.", "", "",

@@ -173,12 +173,12 @@ InspectorView lines_page(const AppState& state) {
     const train::Influences* const influences = shown_influences(state);
     if (influences == nullptr)
         return only_hint(
-            "Press F to train again with each line left out in turn and find the lines that caused "
-            "the answer.");
+            "Press F to train again with each line left out in turn, and see how the answer's "
+            "probability changes.");
     const train::Influences& found = *influences;
     const LeftOutRequest& request = shown_left_out(state)->request;
     const auto data = train::read_own_data(request.spec.language->own_text());
-    InspectorView view = titled("lines that caused the answer", Role::output);
+    InspectorView view = titled("influence of each line", Role::output);
     view.value = percent_text(found.answer.probability);
     view.formula = fmt::format(
         "probability of the answer with all lines; below: after {} steps without the line, the "

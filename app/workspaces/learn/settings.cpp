@@ -83,7 +83,7 @@ constexpr auto kLearnExperiments = std::to_array<LearnExperiment>({
      "false", "translate", 2},
     {"stories", "With and without scaling: little stories, and who gets the ball", "{}", "scaling",
      "false", "stories"},
-    {"lines", "Your own sentences, and which of them caused an answer", "", "", "", "", 0, kLines},
+    {"lines", "Your own sentences, and their influence on an answer", "", "", "", "", 0, kLines},
     {"induction", "With and without scaling: induction, d_k 64", kInduction, "scaling", "false"},
     {"born_alike", "Without scaling; the same with the initial score variance that scaling gives",
      R"({"task":"induction","tokens":32,"symbols":16,"layers":2,"heads":2,"d_model":64,"d_k":64,)"

@@ -314,7 +314,7 @@ constexpr std::array<std::string_view, kLearnMeasureCount> kMeasureNames{
     "loss",
     "saturated rows",
     "entropy of the head",
-    "largest weight of the head",
+    "mean largest weight of the head",
     "gradient of all weights",
     "gradient of W_Q and W_K",
     "gradient of W_V and W_O",

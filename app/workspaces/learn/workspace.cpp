@@ -157,7 +157,7 @@ void add_learn_commands(std::vector<Command>& list, const AppState& state) {
         ShowLearnPicture{by_head ? LearnPicture::head : LearnPicture::word},
         layers * heads > 1 && !is_recorded(state), "The recorded run has the weights of one word");
     const bool own = train::has_own_data(learn_controls(state).a);
-    add("Find the lines that caused the answer", Key::f, ExplainLearnAnswer{},
+    add("Measure the influence of each line", Key::f, ExplainLearnAnswer{},
         left_out_request_of(state).has_value(), "Train on your own lines first");
     add("Copy your lines", {}, CopyOwnData{}, own, "You have no data yet");
     add("Save the runs", Key::r, ShowPrompt{PromptKind::runs},

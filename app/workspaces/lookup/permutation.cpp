@@ -100,7 +100,7 @@ std::string lesson_text(const PermutationResult& result) {
     if (result.position == PermutationPosition::none)
         return "“The order of rows encodes position” is false. Attention is "
                "permutation-equivariant; positions must be added.";
-    return "Attention sees the order through X, Q and K, the mask or the scores, and nowhere else.";
+    return "Order reaches attention only through X, Q and K, the mask or the scores.";
 }
 
 void add_grids(const AppState& state, const PermutationResult& result, LookupGridsView& body) {

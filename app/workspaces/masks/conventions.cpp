@@ -124,8 +124,8 @@ constexpr ConventionInfo kTable[] = {
      "left out",
      "no mask",
      "Softmax over all keys, as if no mask were needed. In a pass over several tokens, "
-     "such as a prompt, queries then see forbidden keys. Only queries that may see every key keep "
-     "their weights.",
+     "such as a prompt, queries then see forbidden keys. A query that may see every key keeps its "
+     "weights; the others can lose weight to forbidden keys.",
      {.moment = MaskMoment::never}},
 };
 

@@ -491,23 +491,23 @@ std::string sum_muted(const ModelRead& read) {
                        signed_number(most->value), sum_name(read), cell_number(read.sum->logit, 2));
 }
 
-/// "“it” takes expert 3 (62 %), expert 0 (38 %): 32 columns each, in this order."
+/// "“it” is routed to expert 3 (62 %), expert 0 (38 %): 32 columns each, in this order."
 std::string experts_text(const AppState& state, const ModelRead& read, ModelStage stage) {
     const Index row = model_token(state);
     const Tensor& routing = read.stages[ModelStage::routing];
     std::vector<std::string> experts;
     for (const Index e : taken_experts(routing, row))
         experts.push_back(fmt::format("expert {} ({})", e, percent_text(routing(0, 0, row, e))));
-    return fmt::format("{} takes {}: {} columns each, in this order.", model_token_text(state, row),
-                       fmt::join(experts, ", "),
+    return fmt::format("{} is routed to {}: {} columns each, in this order.",
+                       model_token_text(state, row), fmt::join(experts, ", "),
                        read.stages[stage].shape().d / read.model->config().experts_per_token);
 }
 
 std::string gradients_muted(const ModelRead& read) {
     if (!read.gradients) return sentence(read.no_gradients);
-    return fmt::format("L = −ln p({}) = {}. Each number is the norm of ∂L by a block's output.",
-                       shown_token(read.model->answer_text(*read.target)),
-                       number(read.gradients->loss));
+    return fmt::format(
+        "L = −ln p({}) = {}. Each number is the norm of ∂L with respect to a block's output.",
+        shown_token(read.model->answer_text(*read.target)), number(read.gradients->loss));
 }
 
 // ---- around attention
@@ -611,7 +611,7 @@ std::string input_muted(const AppState& state, const ModelRead& read) {
         return fmt::format("The vector of {} has {} numbers. Click a matrix to see them.", token,
                            read.model->config().width);
     return fmt::format(
-        "{} is number {} of the vocabulary: row {} of the embedding table, {} numbers.", token,
+        "{} is token {} of the vocabulary: row {} of the embedding table, with {} numbers.", token,
         read.run->tokens[row].id, read.run->tokens[row].id,
         read.model->weights().embedding.shape().d);
 }

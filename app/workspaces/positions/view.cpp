@@ -438,7 +438,9 @@ std::string positions_note(const PositionScores& scores) {
     return fmt::format(
         "These scores depend only on the distance: {}ALiBi in each head.{} q = k = x "
         "is random, ‖x‖² = d_k; {} queries.",
-        same, other.empty() ? "" : " Others also vary by query: " + other + ".", kPositionQueries);
+        same,
+        other.empty() ? "" : " At one distance, these still vary between queries: " + other + ".",
+        kPositionQueries);
 }
 
 PositionsView build_positions_view(const AppState& state) {

@@ -232,8 +232,8 @@ std::vector<ComparedNumber> row_numbers(const SaturationPair& pair, Index d_k) {
     const double raw = pair.scaled.raw_factor;
     return {
         {"∂p_max/∂z_max", "p_max(1 − p_max)",
-         "With respect to the input z of softmax. It is small for uniform rows too, and largest "
-         "at p_max = 1/2.",
+         "With respect to the input z of softmax. Largest, 1/4, at p_max = 1/2; small for "
+         "saturated rows and for uniform rows of many keys.",
          measure(s.max_slope), measure(u.max_slope)},
         {"∂p_max/∂s_max", fmt::format("with scaling: p_max(1 − p_max) / √{}", d_k),
          "With respect to the raw score s: scaling divides this slope by √d_k.",

@@ -49,11 +49,16 @@ void add_row_sums(GridView& grid, const MatrixView<const float>& a) {
 
 /// What softmax needs of each masked row: its maximum and Σ exp.
 void add_softmax_sides(const AppState& state, GridView& grid) {
-    const std::string sink = has_sinks(state.document()) ? ", including the sink" : "";
-    SideVector largest =
-        side("m", "m_i = max_j M[i,j], the largest score of the row" + sink, grid.role);
+    const bool sink = has_sinks(state.document());
+    SideVector largest = side("m",
+                              sink ? "m_i = max(sink, max_j M[i,j]), the largest logit of the row"
+                                   : "m_i = max_j M[i,j], the largest score of the row",
+                              grid.role);
     SideVector sums =
-        side("Σ exp", "Σ_j exp(M[i,j] − m_i), the denominator of the row" + sink, grid.role);
+        side("Σ exp",
+             sink ? "exp(sink − m_i) + Σ_j exp(M[i,j] − m_i), the denominator of the row"
+                  : "Σ_j exp(M[i,j] − m_i), the denominator of the row",
+             grid.role);
     for (Index i = 0; i < grid.rows; ++i) {
         const SoftmaxRow row = softmax_sides(logits_of(state, i));
         largest.cells.push_back(cell_number(row.max, 2));

@@ -257,10 +257,12 @@ void carry_out(AppState& state, const SetPredicting& action) {
 void carry_out(AppState& state, const GuessEntry& action) {
     Prediction* const guess = open_guess(state);
     if (guess == nullptr || guess->revealed) return warn(state, "There is no row to guess here.");
-    if (action.column < 0 || action.column >= std::ssize(guess->guess) ||
-        !std::isfinite(action.value))
-        return warn(state, "The guess has no entry {}: expected 0 … {} and a finite number.",
-                    action.column, std::ssize(guess->guess) - 1);
+    if (action.column < 0 || action.column >= std::ssize(guess->guess))
+        return warn(state, "The guess has no entry {}; expected 0 to {}.", action.column,
+                    std::ssize(guess->guess) - 1);
+    if (!std::isfinite(action.value))
+        return warn(state, "Entry {} of the guess is {}; expected a finite number.", action.column,
+                    number(action.value));
     const double end = axis_end(state, guess->stage);
     guess->column = action.column;
     guess->guess[action.column] =

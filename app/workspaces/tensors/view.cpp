@@ -104,7 +104,8 @@ void sort_rows(const AppState& state, std::vector<const TensorRow*>& rows) {
 std::vector<TensorHead> heads_of_table() {
     return {{TensorColumn::name, "name", "Name in the file", false, 2.6F},
             {TensorColumn::dtype, "dtype", "How each number is stored", false, 1.0F},
-            {TensorColumn::shape, "shape", "The length of each axis, slowest first", false, 1.8F},
+            {TensorColumn::shape, "shape", "The length of each axis, slowest-varying first", false,
+             1.8F},
             {TensorColumn::bytes, "bytes", "Uncompressed size of the array", true, 1.0F},
             {TensorColumn::low, "min", "The smallest finite number", true, 1.0F},
             {TensorColumn::mean, "mean", "Σ x / n of the finite numbers, in float64", true, 1.0F},

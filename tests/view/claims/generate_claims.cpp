@@ -86,7 +86,7 @@ bool check_likeliest(const Match& match) {
            logits[all.order[all.next]] == logits[all.order.front()] &&
            count_largest(logits) == 1 + tied(match.part[5]).others;
 }
-/// … "; that of the likeliest, {}, is {}"
+/// … "; the most likely token, {}, has {}"
 bool check_less_likely(const Match& match) {
     const Drawn all = drawn(match);
     const auto& logits = shown_of(match.state)->step->logits;
@@ -229,7 +229,7 @@ bool check_cache_bytes(const Match& match) {
 constexpr Claim kClaims[] = {
     {"KV cache {}; each token adds {}", check_cache_bytes},
     {"{} {} next{}: its probability is {}, the largest of {} token{}", check_likeliest},
-    {"{} {} next{}: its probability is {}; that of the likeliest, {}, is {}", check_less_likely},
+    {"{} {} next{}: its probability is {}; the most likely token, {}, has {}", check_less_likely},
     {"Step {} took {}: probability {}, {}", check_taken},
     {"Residual stream of {} → {} logit{} → softmax{} → {}", check_chain},
     {"cumulative p: {} to {}", check_cumulative},

@@ -88,7 +88,7 @@ bool check_added_norms(const Match& match) {
                                         : read.run->layers[stages.layer - 1].residual)) &&
            shows(match.part[3], norm(y)) && shows(match.part[4], norm(f));
 }
-/// "{} is number {} of the vocabulary: row {} of the embedding table, {} numbers"
+/// "{} is token {} of the vocabulary: row {} of the embedding table, with {} numbers"
 bool check_embedding_row(const Match& match) {
     const ModelRead& read = read_of(match);
     const Index token = model_token(match.state);
@@ -98,7 +98,7 @@ bool check_embedding_row(const Match& match) {
            match.part[3] == std::to_string(read.stages[ModelStage::embedding].shape().d);
 }
 
-/// "{} takes {}: {} columns each, in this order"
+/// "{} is routed to {}: {} columns each, in this order"
 bool check_experts(const Match& match) {
     const ModelRead& read = read_of(match);
     const Index token = model_token(match.state);
@@ -135,11 +135,11 @@ bool check_loss(const Match& match) {
 
 constexpr Claim kClaims[] = {
     {"L = −ln p({}) = {}", check_loss},
-    {"{} takes {}: {} columns each, in this order", check_experts},
+    {"{} is routed to {}: {} columns each, in this order", check_experts},
     {"The vector of {} enters layer {} with norm {}. Attention adds one of norm {}, the MLP one of "
      "norm {}",
      check_added_norms},
-    {"{} is number {} of the vocabulary: row {} of the embedding table, {} numbers",
+    {"{} is token {} of the vocabulary: row {} of the embedding table, with {} numbers",
      check_embedding_row},
     {"After {} the model predicts {} with probability {}", check_predicts},
     {"The model reads {} as {} with probability {}", check_predicts},

@@ -151,7 +151,7 @@ bool check_same_for_all(const Match& match) {
     for (const PositionKind kind :
          {PositionKind::rotary, PositionKind::sinusoidal, PositionKind::learned})
         if ((match.text.find(title_of(kind)) != match.text.npos) !=
-            (match.text.starts_with("Others also vary") == wide(kind)))
+            (match.text.starts_with("At one distance") == wide(kind)))
             return false;
     return true;
 }
@@ -300,7 +300,7 @@ constexpr Claim kClaims[] = {
     {"ALiBi subtracts {} for each position{}", [](const Match&) { return true; }},  // its formula
     {"ALiBi subtracts {}", check_alibi},
     {"These scores depend only on the distance: {}", check_same_for_all},
-    {"Others also vary by query: {}", check_same_for_all},
+    {"At one distance, these still vary between queries: {}", check_same_for_all},
     {"The fused kernel does the same {} of products", check_products},
     {"The fused kernel does {} instead of {}, because it recomputes the scores", check_products},
     {"{} heads × {}: storing the weights takes {}, {}; the fused kernel keeps {}", check_cost},

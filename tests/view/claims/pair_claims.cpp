@@ -244,13 +244,14 @@ bool check_joins_none(const Match& match) {
     const Joined joined = joined_of(match.state);
     return is_shown_head(match) && joined.targets == 0 && match.count(1) == joined.all;
 }
-/// "Without {} (its output set to 0), {} likeliest answer at “{}”, “{}”, stays at {}", "… goes from {} to {}"
+/// "Without {} (its output set to 0), the probability of “{}”, {} most likely answer at “{}”, stays at {}",
+/// "… goes from {} to {}"
 bool check_answer(const Match& match) {
     const HeadAnswer& answer = *heads_look(match.state).answer;
     const bool stays = match.part.size() == 5;
-    return is_shown_head(match) && match.part[1] == (answer.ties > 0 ? "one" : "the") &&
-           match.part[3] == answer.text && shows(match.part[4], answer.before) &&
-           shows(match.part[stays ? 4 : 5], answer.after);
+    return is_shown_head(match) && match.part[1] == answer.text &&
+           match.part[2] == (answer.ties > 0 ? "one" : "the") &&
+           shows(match.part[4], answer.before) && shows(match.part[stays ? 4 : 5], answer.after);
 }
 std::optional<HeadMeasure> measure_titled(std::string_view title) {
     for (const HeadMeasureInfo& each : head_measure_table()) {
@@ -620,9 +621,11 @@ constexpr Claim kClaims[] = {
      check_joined},
     {"{} joins none of {} target word{} to a source word with more than half of its weight",
      check_joins_none},
-    {"Without {} (its output set to 0), {} likeliest answer at “{}”, “{}”, stays at {}",
+    {"Without {} (its output set to 0), the probability of “{}”, {} most likely answer at “{}”, "
+     "stays at {}",
      check_answer},
-    {"Without {} (its output set to 0), {} likeliest answer at “{}”, “{}”, goes from {} to {}",
+    {"Without {} (its output set to 0), the probability of “{}”, {} most likely answer at “{}”, "
+     "goes from {} to {}",
      check_answer},
     {"{} · scaling {} · head {}", check_pin_text},
     {"Nothing differs from the baseline yet: S switches scaling", check_same_pin},
@@ -686,7 +689,7 @@ constexpr Claim kClaims[] = {
     {"Attending to “{}” raises the logit of “{}” most: by {}", check_most_ov},
     {"Attending to “{}” lowers the logit of “{}” least: by {}", check_least_ov},
     {"L{} H{} composes most with {}: {} {}", check_composed},
-    {"Of the edges {}, the cut of {} lowers {} most: by {}", check_most_edge},
+    {"Of the edges {}, cutting {} lowers {} most: by {}", check_most_edge},
     {"No cut of an edge {} lowers {}", check_no_edge},
     {"Largest attention weight at “{}”: {}", check_edge_weights},
     {"{} edge{} without a finite change", check_undefined_edges},

@@ -270,8 +270,8 @@ constexpr Claim kClaims[] = {
      [](const Match& match) { return match.number(0) == kRightUlp; }},
     {"interference, worst pair: {} ({} to {})", check_drawn},
     {"cosine of the nearest keys: {} ({} to {})", check_drawn},
-    {"{} random keys of width d_k = {}, each looked up by itself at τ = {}: other pairs take {} "
-     "of the weight, at worst {} (medians of {})",
+    {"{} random keys of width d_k = {}, each looked up by its own key at τ = {}: other pairs take "
+     "{} of the weight, at worst {} (medians of {})",
      check_random_keys},
     {"The two nearest keys have cosine c = {} (median of {})", check_near_keys},
     {"When one is looked up, the other gets exp((c − 1) / τ) = {} times its weight",
@@ -312,8 +312,8 @@ constexpr Claim kClaims[] = {
      [](const Match& match) {
          return match.count(0) == size(match).heads && match.count(1) == size(match).d_v;
      }},
-    {"Layer {}: dropout of {} follows these weights; the output share uses the weights that it "
-     "leaves",
+    {"Layer {}: dropout of {} follows these weights; the output share is computed from the weights "
+     "after dropout",
      [](const Match& match) { return match.number(1) == spec(match).dropout; }},
     {"weights, the same colours for all heads, √; mark: 1/n = {}, n = {} key{}",
      [](const Match& match) {

@@ -305,7 +305,7 @@ void draw_learn_lines(const LearnView& view, const AppState& state, const Frame&
     wrapped_text(frame, frame.fonts.body, frame.theme.warning, lines.unknown);
     if (!lines.progress.empty())
         wrapped_text(frame, frame.fonts.body, frame.theme.muted, lines.progress);
-    else if (lines.can_explain && button(frame, "explain", "Which lines caused it?",
+    else if (lines.can_explain && button(frame, "explain", "Influence of each line",
                                          {"Trains again without each line", "Key: F"}))
         out.push_back(ExplainLearnAnswer{});
     if (!lines.answer.empty() || view.sentence.empty())  // not of the sentence before
