@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -19,32 +20,60 @@ bool has_own_heads(const BlockWeights& block, const ModelConfig& config, Index l
            (config.turns(layer) && config.rope_of(layer).turned_before());
 }
 
-/// Softmax over the experts with the largest logits, of equal ones the first; 0 for the others. That is what softmax over
-/// all of them gives after it is divided by the sum of those that are taken; `of_all`: it is not divided.
-void route(std::span<float> logits, Index taken, bool of_all) {
-    std::vector<std::size_t> order(logits.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, std::ranges::greater(),
-                             [&](std::size_t n) { return logits[n]; });
-    const double most = logits[order.front()];
-    double sum = 0.0;
-    std::vector<double> shares(logits.size(), 0.0);
-    for (std::size_t n = 0; n < order.size(); ++n) {
-        const bool is_taken = n < static_cast<std::size_t>(taken);
-        const double share = std::exp(static_cast<double>(logits[order[n]]) - most);
-        if (is_taken) shares[order[n]] = share;
-        if (is_taken || of_all) sum += share;
+/// Experts of a token in the order in which they are taken: the highest scores first, of equal ones the first; of the groups
+/// with the highest alone, a group's being its largest score, or the sum of its two largest where a bias is added.
+std::vector<std::size_t> order_of(std::vector<double> scores, const Tensor& bias,
+                                  const ModelConfig& config) {
+    for (std::size_t n = 0; n < scores.size() && !bias.empty(); ++n) scores[n] += bias.data()[n];
+    const auto ordered = [](std::size_t first, std::size_t end, const std::vector<double>& by) {
+        std::vector<std::size_t> order(end - first);
+        std::iota(order.begin(), order.end(), first);
+        std::ranges::stable_sort(order, std::ranges::greater(),
+                                 [&](std::size_t n) { return by[n]; });
+        return order;
+    };
+    const auto groups = static_cast<std::size_t>(config.expert_groups);
+    const std::size_t each = scores.size() / groups;
+    std::vector<double> best;
+    for (std::size_t g = 0; groups > 1 && g < groups; ++g) {
+        const auto order = ordered(g * each, (g + 1) * each, scores);
+        best.push_back(scores[order[0]] + (bias.empty() ? 0.0 : scores[order[1]]));
     }
+    const auto taken = ordered(0, best.size(), best);
+    for (auto n = static_cast<std::size_t>(config.groups_taken); n < taken.size(); ++n)
+        std::fill_n(scores.begin() + static_cast<std::ptrdiff_t>(taken[n] * each), each,
+                    -std::numeric_limits<double>::infinity());
+    return ordered(0, scores.size(), scores);
+}
+
+/// The shares of the experts that are taken, from the router's products: softmax over all, or a sigmoid of each; divided by
+/// the sum of those that are taken if they sum to 1; times the configuration's factor. 0 of the others.
+void route(std::span<float> logits, const BlockWeights& block, const ModelConfig& config) {
+    const bool sigmoid = config.family->routing == Routing::sigmoid;
+    const double most = sigmoid ? 0.0 : *std::ranges::max_element(logits);
+    std::vector<double> scores, shares(logits.size(), 0.0);
+    for (const float logit : logits) {
+        const double power = std::exp(static_cast<double>(logit) - most);
+        scores.push_back(sigmoid ? 1.0 / (1.0 + 1.0 / power) : power);
+    }
+    const auto order = order_of(scores, block.router_bias, config);
+    double sum = config.expert_shares_sum ? 0.0
+                 : sigmoid                ? 1.0
+                                          : std::accumulate(scores.begin(), scores.end(), 0.0);
+    for (Index n = 0; n < config.experts_per_token; ++n) {
+        shares[order[n]] = scores[order[n]];
+        if (config.expert_shares_sum) sum += scores[order[n]];
+    }
+    const double by = config.expert_factor;
     std::ranges::transform(shares, logits.begin(),
-                           [sum](double share) { return static_cast<float>(share / sum); });
+                           [&](double share) { return static_cast<float>(share / sum * by); });
 }
 
 /// Σ share · MLP of each expert that a token takes, and of the shared expert; `routing` gets the shares.
 Tensor experts_of(const Tensor& x, const BlockWeights& block, const ModelConfig& config,
                   Tensor& routing) {
     routing = through(x, block.router);
-    for (Index t = 0; t < x.shape().t; ++t)
-        route(routing.matrix(0, 0).row(t), config.experts_per_token, !config.expert_shares_sum);
+    for (Index t = 0; t < x.shape().t; ++t) route(routing.matrix(0, 0).row(t), block, config);
     Tensor sum(x.shape());
     for (std::size_t e = 0; e < block.experts.size(); ++e) {
         std::vector<Index> rows;
@@ -109,10 +138,34 @@ Tensor shared_expert_of(const Tensor& x, const BlockWeights& block, const ModelC
     return made;
 }
 
-Tensor projected_rows(const Tensor& x, const BlockWeights& block, const ModelConfig& config) {
+Tensor normalised_rows(const Tensor& x, const BlockWeights& block, const ModelConfig& config) {
     return config.family->norms_after || !block.attention_norm.there()
                ? x
                : normalised(x, block.attention_norm, config.family->norm, config.epsilon);
+}
+
+Tensor projected_rows(const Tensor& x, const BlockWeights& block, const ModelConfig& config) {
+    Tensor rows = normalised_rows(x, block, config);
+    const LatentWeights& of = block.latent;
+    if (!of.there()) return rows;
+    const auto norm = [&](const Tensor& made, const NormWeights& by) {
+        return normalised(made, by, config.family->norm, kLatentEpsilon);
+    };
+    const Tensor q = of.q.there() ? norm(through(rows, of.q), of.q_norm) : rows;
+    const Tensor kv = through(rows, of.kv);
+    const Index tokens = rows.shape().t, rank = of.kv_norm.scale.count();
+    auto latent = Tensor::uninitialised({1, 1, tokens, rank});
+    for (Index t = 0; t < tokens; ++t)
+        std::ranges::copy(kv.matrix(0, 0).column_block(0, rank).row(t),
+                          latent.matrix(0, 0).row(t).begin());
+    latent = norm(latent, of.kv_norm);
+    auto z = Tensor::uninitialised({1, 1, tokens, q.shape().d + kv.shape().d});
+    for (Index t = 0; t < tokens; ++t) {
+        auto to = std::ranges::copy(q.matrix(0, 0).row(t), z.matrix(0, 0).row(t).begin()).out;
+        to = std::ranges::copy(latent.matrix(0, 0).row(t), to).out;
+        std::ranges::copy(kv.matrix(0, 0).row(t).subspan(rank), to);
+    }
+    return z;
 }
 
 void finish_heads(Inputs& heads, const BlockWeights& block, const ModelConfig& config, Index layer,

@@ -24,7 +24,9 @@ Inputs cross_inputs(const Tensor& x, const Tensor& memory, const BlockWeights& b
                     const ModelConfig& config, KvCache::Layer* retained);
 
 // The steps of the first two, for whoever has the rows of several texts behind each other.
-/// What is projected: x, normalised where the family does that before.
+/// x, normalised where the family does that before.
+Tensor normalised_rows(const Tensor& x, const BlockWeights& block, const ModelConfig& config);
+/// The input of the projections: those rows, or z of LatentWeights.
 Tensor projected_rows(const Tensor& x, const BlockWeights& block, const ModelConfig& config);
 /// What a layer does to Q and K before attention and the engine does not: norms of their own, another kind of turning. Row 0
 /// has position `first`.

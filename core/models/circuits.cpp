@@ -61,6 +61,23 @@ void fold_norm_after(Matrix& y, const NormWeights& norm, Norm kind) {
     fold_after(y, norm.scale, 0);
 }
 
+/// Into what reads latents: x to them, with the weights of their norms.
+void fold_latents(Matrix& w, const LatentWeights& latent) {
+    if (!latent.there()) return;
+    const Index width = latent.kv.weight.shape().t;
+    const auto folded = [&](const LinearWeights& linear, const NormWeights& norm, Index first) {
+        const Index columns = linear.weight.shape().d;
+        Matrix rows = w.middleRows(first, columns);
+        for (Index r = 0; r < norm.scale.count(); ++r)
+            rows.row(r) *= double{norm.scale.values()[r]};
+        return Matrix(part_of(linear.weight, 0, width, 0, columns) * rows);
+    };
+    const Index q_rows = w.rows() - latent.kv.weight.shape().d;
+    Matrix made = folded(latent.kv, latent.kv_norm, q_rows);
+    made += latent.q.there() ? folded(latent.q, latent.q_norm, 0) : Matrix(w.topRows(q_rows));
+    w = std::move(made);
+}
+
 Result<Factors> factors_of(const Model& model, HeadPlace at) {
     const ModelConfig& config = model.config();
     if (!config.family->names.distances.empty())
@@ -80,6 +97,7 @@ Result<Factors> factors_of(const Model& model, HeadPlace at) {
     const Tensor& w_o = params[Param::w_o];
     of.o = part_of(w_o, at.head * of.v.cols(), of.v.cols(), 0, w_o.shape().d);
     const Norm kind = config.family->norm;
+    for (Matrix* const each : {&of.q, &of.k, &of.v}) fold_latents(*each, block.latent);
     if (!config.family->norms_after)
         for (Matrix* const each : {&of.q, &of.k, &of.v})
             fold_before(*each, block.attention_norm, kind);
@@ -165,8 +183,10 @@ Result<void> check_tokens(const Model& model, HeadPlace at, const std::vector<Mo
         if (token.id < 0 || token.id >= embedding.shape().t)
             return bad_input(
                 fmt::format("token {} is not one of {}", token.id, embedding.shape().t));
-    const Params& params = model.weights().blocks[at.layer].attention;
-    if (const Index width = params[Param::w_q].shape().t; width != embedding.shape().d)
+    const BlockWeights& block = model.weights().blocks[at.layer];
+    if (const Index width = block.latent.there() ? block.latent.kv.weight.shape().t
+                                                 : block.attention[Param::w_q].shape().t;
+        width != embedding.shape().d)
         return bad_input(
             fmt::format("layer {} reads vectors of {}; expected {}, as the embedding has", at.layer,
                         counted(width, "number"), embedding.shape().d));

@@ -330,7 +330,8 @@ void read_numbers(ConfigReader& reader, ModelConfig& config) {
         const auto count = [&](std::initializer_list<std::string_view> names, Index otherwise) {
             return otherwise > 0 ? reader.size(names).value_or(otherwise) : reader.need_size(names);
         };
-        config.experts = count({"num_local_experts", "num_experts"}, family.experts);
+        config.experts =
+            count({"n_routed_experts", "num_local_experts", "num_experts"}, family.experts);
         config.experts_per_token = count({"num_experts_per_tok"}, family.experts_per_token);
         if (config.experts_per_token > config.experts)
             reader.complain(fmt::format("has 'num_experts_per_tok' = {}; expected at most {}",
@@ -572,12 +573,81 @@ void read_sizes(ConfigReader& reader, ModelConfig& config) {
                                     counted(config.heads, "head"), config.kv_heads));
 }
 
+/// Ranks, and the widths of a head's parts.
+void read_latents(ConfigReader& reader, ModelConfig& config) {
+    if (config.family->names.kv_down.empty()) return;
+    LatentRules latent;
+    latent.query_rank = reader.size({"q_lora_rank"});
+    latent.rank = reader.need_size({"kv_lora_rank"});
+    latent.turned = reader.need_size({"qk_rope_head_dim"});
+    latent.still = reader.need_size({"qk_nope_head_dim"});
+    latent.value = reader.need_size({"v_head_dim"});
+    const Index whole = latent.turned + latent.still;
+    if (latent.turned % 2 != 0 || whole + latent.value > kMostSize)
+        reader.complain(
+            fmt::format("has a 'qk_rope_head_dim' of {} in heads of {}; expected an "
+                        "even number in heads of at most {}",
+                        latent.turned, whole + latent.value, kMostSize));
+    for (const auto& [key, expected] :
+         {std::pair{"head_dim", latent.turned}, std::pair{"qk_head_dim", whole}})
+        if (const auto stated = reader.size({key}); stated && *stated != expected)
+            reader.complain(fmt::format("has '{}' = {}; expected {}, as the parts of a head have",
+                                        key, *stated, expected));
+    if (config.kv_heads != config.heads)
+        reader.complain(fmt::format("has 'num_key_value_heads' = {}; expected {}, as query heads",
+                                    config.kv_heads, config.heads));
+    config.head_width = whole;
+    config.latent = latent;
+}
+
+/// DeepSeek's experts: dense layers first, groups of experts, a factor, and a shared MLP as wide as several.
+void read_expert_groups(ConfigReader& reader, ModelConfig& config) {
+    if (!config.latent) return;
+    const bool sigmoid = config.family->routing == Routing::sigmoid;
+    const Index first = reader.whole({"first_k_dense_replace"}).value_or(0);
+    config.dense =
+        layers_that(reader, config, "no experts", [first](Index layer) { return layer < first; });
+    const Index shared = reader.need_size({"n_shared_experts"});
+    if (shared <= kMostSize / std::max<Index>(config.expert_hidden.value_or(1), 1))
+        config.shared_hidden = shared * config.expert_hidden.value_or(1);
+    config.expert_factor = reader.need_positive("routed_scaling_factor");
+    if (sigmoid && reader.is_null("norm_topk_prob")) config.expert_shares_sum = false;
+    if (!sigmoid && config.expert_shares_sum)
+        reader.complain("has 'norm_topk_prob' = true; expected false: transformers ignores it");
+    const char* const expected = sigmoid ? "sigmoid" : "softmax";
+    if (const json* scores = reader.find({"scoring_func"});
+        scores != nullptr && *scores != expected)
+        reader.wrong(*scores, fmt::format("\"{}\"", expected));
+    if (const auto every = reader.size({"moe_layer_freq"}); every && *every != 1)
+        reader.complain(fmt::format("has 'moe_layer_freq' = {}; expected 1", *every));
+    reader.know({"n_group", "topk_group"});
+    const json* method = reader.find({"topk_method"});
+    const std::string_view grouped = sigmoid ? "noaux_tc" : "group_limited_greedy";
+    if (!sigmoid && method != nullptr && *method == "greedy") return;
+    if (method != nullptr && *method != grouped)
+        return reader.wrong(*method,
+                            fmt::format("\"{}\"{}", grouped, sigmoid ? "" : " or \"greedy\""));
+    config.expert_groups = reader.need_size({"n_group"});
+    config.groups_taken = reader.need_size({"topk_group"});
+    const Index each = config.experts / std::max<Index>(config.expert_groups, 1);
+    if (each * config.expert_groups != config.experts || each < (sigmoid ? 2 : 1) ||
+        config.groups_taken > config.expert_groups ||
+        config.experts_per_token > config.groups_taken * each)
+        reader.complain(fmt::format(
+            "takes {} of {} experts from {} of {} groups; expected groups of equal size{} that "
+            "have so many experts",
+            config.experts_per_token, config.experts, config.groups_taken, config.expert_groups,
+            sigmoid ? ", at least 2," : ""));
+}
+
 /// Of one stack.
 Result<ModelConfig> config_of(ConfigReader& reader, ModelConfig config) {
     read_sizes(reader, config);
+    read_latents(reader, config);
     read_activation(reader, config);
     read_numbers(reader, config);
     read_layers(reader, config);
+    read_expert_groups(reader, config);
     read_norm_switches(reader, config);
     read_pair(reader, config);
     read_window(reader, config);
@@ -606,10 +676,11 @@ void read_whole(ConfigReader& reader, ModelConfig& config) {
     config.unknown = reader.unused();
 }
 
-/// What is said of one stack: over the defaults of its class; an older name of the object says all of it anew.
+/// The object of one stack, or the whole, over the defaults of its class; an older name of the object replaces all of it.
 json section_of(const json& whole, const ModelFamily& family) {
     const json defaults = family.defaults.empty() ? json::object() : json::parse(family.defaults);
     json made = defaults;
+    if (family.section.empty()) return made.update(whole), made;
     const std::string name(family.section);
     if (const auto at = whole.find(name); at != whole.end() && at->is_object()) made.update(*at);
     if (family.stack.empty())  // of the whole model, whose text part is read
@@ -659,11 +730,12 @@ Result<ModelConfig> parse_model_config(std::string_view text, std::string_view w
     if (config.family == nullptr) return tl::unexpected(whole.finish().error());
     if (stack == Stack::second) config.family = config.family->second;
     whole.set_family(config.family);
-    if (config.family->section.empty()) return config_of(whole, std::move(config));
-    read_whole(whole, config);
+    const bool apart = !config.family->section.empty();
+    if (apart) read_whole(whole, config);
     if (auto valid = whole.finish(); !valid) return tl::unexpected(valid.error());
     const json section = section_of(*parsed, *config.family);
-    ConfigReader reader(section, fmt::format("{} '{}'", where, config.family->section));
+    ConfigReader reader(section, apart ? fmt::format("{} '{}'", where, config.family->section)
+                                       : std::string(where));
     reader.set_family(config.family);
     return config_of(reader, std::move(config));
 }

@@ -66,6 +66,14 @@ struct RopeRules {
     bool turned_before() const { return !divisors.empty() || (dims && magnitude != 1.0); }
 };
 
+/// Multi-head latent attention: DeepSeek-AI 2024, arXiv:2405.04434, §2.1.
+struct LatentRules {
+    std::optional<Index> query_rank;  // numbers of q's latent; not set: q is made of x
+    Index rank = 0;                   // of the latent of k and v
+    Index turned = 0, still = 0,
+          value = 0;  // columns of a head's q and k that turn, the others; of v
+};
+
 struct ModelConfig {
     const ModelFamily* family = nullptr;
     Index width = 0;                      // of a token's vector where it enters
@@ -74,7 +82,8 @@ struct ModelConfig {
     Index heads = 0;
     Index kv_heads = 0;
     std::optional<Index> head_width;  // not set: columns of W_Q / heads
-    Index vocabulary = 0;             // 0 where images are read
+    std::optional<LatentRules> latent;
+    Index vocabulary = 0;  // 0 where images are read
     std::optional<Index> most_tokens;
     double epsilon = 1e-5;
     Activation activation = Activation::gelu;
@@ -100,7 +109,10 @@ struct ModelConfig {
     Index projection = 0;             // numbers of the vector of a text or an image
     Index experts = 0, experts_per_token = 0;
     bool expert_shares_sum = true;  // the shares of those that are taken are divided by their sum
-    std::vector<bool> dense;        // which layers have one MLP in place of experts; empty: none
+    double expert_factor = 1.0;     // and multiplied by it
+    Index expert_groups = 1,
+          groups_taken = 1;   // experts in a row are a group; they are taken from the best groups
+    std::vector<bool> dense;  // which layers have one MLP in place of experts; empty: none
     std::optional<Index> expert_hidden,
         shared_hidden;  // width inside an expert, and inside that of all tokens; not set: as `hidden`
     Index groups =
@@ -127,6 +139,7 @@ struct ModelConfig {
 
     bool reads_text() const { return !image && !sound; }
     Index columns_of_head() const { return head_width.value_or(width / std::max<Index>(heads, 1)); }
+    Index columns_of_value() const { return latent ? latent->value : columns_of_head(); }
     bool has_window(Index layer) const { return window && (windowed.empty() || windowed[layer]); }
     bool has_experts(Index layer) const { return experts > 0 && (dense.empty() || !dense[layer]); }
     /// Whether RoPE turns queries and keys of the layer.

@@ -13,14 +13,17 @@ constexpr std::string_view
     kOfGpt2 = "gpt2",
     kOfDistil = "distilbert",
     kOfKeyValueHeads =
-        "llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite mixtral gpt_oss qwen3_moe "
+        "deepseek_v2 deepseek_v3 llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite "
+        "mixtral gpt_oss qwen3_moe "
         "qwen2_moe smollm3 olmo olmo3 phi starcoder2 stablelm cohere whisper",
     kOfTurned =
-        "llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite mixtral gpt_oss "
+        "deepseek_v2 deepseek_v3 llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite "
+        "mixtral gpt_oss "
         "gpt_neox qwen3_moe qwen2_moe smollm3 olmo olmo3 phi starcoder2 stablelm cohere falcon "
         "modernbert",
     kOfRmsNorms =
-        "llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite mixtral gpt_oss qwen3_moe "
+        "deepseek_v2 deepseek_v3 llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite "
+        "mixtral gpt_oss qwen3_moe "
         "qwen2_moe smollm3 olmo3",
     kOfGemma = "gemma2 gemma3_text",
     kOfLayerNorms =
@@ -29,10 +32,12 @@ constexpr std::string_view
     kOfTexts = "bert roberta xlm-roberta megatron-bert use_lite electra albert",
     kOfImages = "vit deit dinov2 dinov2_with_registers",
     kOfSizedImages = "vit deit dinov2 clip dinov2_with_registers",
-    kOfDino = "dinov2 dinov2_with_registers", kOfExperts = "mixtral gpt_oss qwen3_moe qwen2_moe",
-    kOfQwenExperts = "qwen3_moe qwen2_moe", kOfT5 = "t5 mt5", kOfOpt = "opt", kOfFalcon = "falcon",
-    kOfModernBert = "modernbert", kOfSmol = "smollm3", kOfMapped = "albert electra",
-    kOfBart = "bart marian whisper", kOfWhisper = "whisper";
+    kOfDino = "dinov2 dinov2_with_registers",
+    kOfExperts = "mixtral gpt_oss qwen3_moe qwen2_moe deepseek_v2 deepseek_v3",
+    kOfQwenExperts = "qwen3_moe qwen2_moe", kOfDeepSeek = "deepseek_v2 deepseek_v3",
+    kOfT5 = "t5 mt5", kOfOpt = "opt", kOfFalcon = "falcon", kOfModernBert = "modernbert",
+    kOfSmol = "smollm3", kOfMapped = "albert electra", kOfBart = "bart marian whisper",
+    kOfWhisper = "whisper";
 
 /// Whose they are.
 constexpr struct {
@@ -54,27 +59,32 @@ constexpr struct {
     {"n_heads", kOfDistil},
     {"n_layers", kOfDistil},
     {"hidden_act",
-     "llama mistral qwen2 qwen3 phi3 olmo2 granite mixtral gpt_oss gpt_neox bert roberta "
+     "deepseek_v2 deepseek_v3 llama mistral qwen2 qwen3 phi3 olmo2 granite mixtral gpt_oss "
+     "gpt_neox bert roberta "
      "xlm-roberta megatron-bert vit deit dinov2 use_lite clip qwen3_moe qwen2_moe smollm3 olmo "
      "olmo3 phi starcoder2 stablelm cohere mpnet albert electra dinov2_with_registers"},
     {"intermediate_size",
-     "llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite mixtral gpt_oss gpt_neox "
+     "deepseek_v2 deepseek_v3 llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite "
+     "mixtral gpt_oss gpt_neox "
      "bert "
      "roberta xlm-roberta megatron-bert vit deit use_lite clip qwen3_moe qwen2_moe smollm3 olmo "
      "olmo3 phi starcoder2 stablelm cohere modernbert mpnet albert electra"},
     {"attention_bias",
-     "llama qwen3 gemma2 gemma3_text olmo2 granite gpt_oss gpt_neox qwen3_moe smollm3 olmo olmo3 "
+     "deepseek_v2 deepseek_v3 llama qwen3 gemma2 gemma3_text olmo2 granite gpt_oss gpt_neox "
+     "qwen3_moe smollm3 olmo olmo3 "
      "cohere modernbert"},
     {"head_dim",
-     "llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite mixtral gpt_oss qwen3_moe "
+     "deepseek_v2 deepseek_v3 llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite "
+     "mixtral gpt_oss qwen3_moe "
      "qwen2_moe smollm3 olmo olmo3 phi starcoder2 stablelm cohere falcon modernbert"},
-    {"mlp_bias", "llama granite smollm3 modernbert"},
+    {"mlp_bias", "deepseek_v2 llama granite smollm3 modernbert"},
     {"num_key_value_heads", kOfKeyValueHeads},
     {"rms_norm_eps", kOfRmsNorms},
     {"rope_parameters", kOfTurned},
     {"rope_scaling", kOfTurned},
     {"rope_theta",
-     "llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite mixtral gpt_oss qwen3_moe "
+     "deepseek_v2 deepseek_v3 llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite "
+     "mixtral gpt_oss qwen3_moe "
      "qwen2_moe smollm3 olmo olmo3 phi starcoder2 stablelm cohere falcon"},
     {"original_max_position_embeddings", kOfTurned},
     {"layer_types", "qwen2 qwen3 gemma2 gemma3_text gpt_oss qwen2_moe smollm3 olmo3 modernbert"},
@@ -102,11 +112,27 @@ constexpr struct {
     {"num_experts_per_tok", kOfExperts},
     {"num_local_experts", "mixtral gpt_oss qwen3_moe"},
     {"num_experts", kOfQwenExperts},
-    {"norm_topk_prob", kOfQwenExperts},
-    {"moe_intermediate_size", kOfQwenExperts},
+    {"norm_topk_prob", "qwen3_moe qwen2_moe deepseek_v2 deepseek_v3"},
+    {"moe_intermediate_size", "qwen3_moe qwen2_moe deepseek_v2 deepseek_v3"},
     {"mlp_only_layers", kOfQwenExperts},
     {"decoder_sparse_step", kOfQwenExperts},
     {"shared_expert_intermediate_size", "qwen2_moe"},
+    {"q_lora_rank", kOfDeepSeek},
+    {"kv_lora_rank", kOfDeepSeek},
+    {"qk_nope_head_dim", kOfDeepSeek},
+    {"qk_rope_head_dim", kOfDeepSeek},
+    {"v_head_dim", kOfDeepSeek},
+    {"first_k_dense_replace", kOfDeepSeek},
+    {"n_routed_experts", kOfDeepSeek},
+    {"n_shared_experts", kOfDeepSeek},
+    {"n_group", kOfDeepSeek},
+    {"topk_group", kOfDeepSeek},
+    {"topk_method", kOfDeepSeek},
+    {"routed_scaling_factor", kOfDeepSeek},
+    {"scoring_func", kOfDeepSeek},
+    {"moe_layer_freq", kOfDeepSeek},
+    {"qk_head_dim", "deepseek_v3"},
+    {"rope_interleave", "deepseek_v3"},
     {"no_rope_layers", kOfSmol},
     {"no_rope_layer_interval", kOfSmol},
     {"use_bias", "starcoder2"},
@@ -214,6 +240,7 @@ constexpr std::string_view kNoSettings[] = {
     "unk_token_id",
     // training
     "activation_dropout",
+    "aux_loss_alpha",
     "classif_dropout",
     "decoder_layerdrop",
     "encoder_layerdrop",
@@ -258,6 +285,7 @@ constexpr std::string_view kNoSettings[] = {
     "resid_pdrop",
     "router_aux_loss_coef",
     "router_jitter_noise",
+    "seq_aux",
     "seq_classif_dropout",
     "tie_weights_",
     // of Whisper: noise in training, the times of words, heads of other tasks
@@ -273,6 +301,8 @@ constexpr std::string_view kNoSettings[] = {
     "median_filter_width",
     "use_weighted_layer_sum",
     // heads that are not read, how it is computed and returned
+    "ep_size",
+    "num_nextn_predict_layers",
     "_attn_implementation",
     "_attn_implementation_autoset",
     "_sliding_window_pattern",

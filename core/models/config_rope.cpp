@@ -51,6 +51,11 @@ Index trained_length(ConfigReader& reader, ConfigReader& inner, const ModelConfi
     return length.value_or(config.most_tokens.value_or(1));
 }
 
+/// What texts longer by `factor` are multiplied by: Peng et al. 2023, equation 22, with DeepSeek's `scale`.
+double yarn_magnitude(double factor, double scale) {
+    return factor <= 1.0 ? 1.0 : 0.1 * scale * std::log(factor) + 1.0;
+}
+
 /// Pairs that turn often within the trained length stay, those that turn seldom go slower by the factor, between they blend:
 /// Peng et al. 2023, arXiv:2309.00071.
 void read_yarn(ConfigReader& reader, ConfigReader& inner, const ModelConfig& config,
@@ -74,12 +79,10 @@ void read_yarn(ConfigReader& reader, ConfigReader& inner, const ModelConfig& con
         inner.complain(fmt::format(
             "blends from pair {} to pair {}; expected the first to be the smaller", low, high));
     rules.scaling = {RopeScale::yarn, factor, low, high};
-    const auto magnitude = [factor](double scale) {
-        return factor <= 1.0 ? 1.0 : 0.1 * scale * std::log(factor) + 1.0;
-    };
     const auto of_scores = inner.factor("mscale", {}), of_all = inner.factor("mscale_all_dim", {});
-    const double own =
-        of_scores && of_all ? magnitude(*of_scores) / magnitude(*of_all) : magnitude(1.0);
+    const double own = of_scores && of_all
+                           ? yarn_magnitude(factor, *of_scores) / yarn_magnitude(factor, *of_all)
+                           : yarn_magnitude(factor, 1.0);
     rules.magnitude = inner.positive({"attention_factor"}, own);
 }
 
@@ -175,12 +178,27 @@ void read_window_rope(ConfigReader& reader, ModelConfig& config, const json* apa
         read_rules(reader, *scaling, config, *config.window_rope);
 }
 
+/// DeepSeek-V3: scores are multiplied by the square, of whatever type positions are scaled.
+void read_score_factor(ConfigReader& reader, const json& object, ModelConfig& config) {
+    if (object.value("rope_type", object.value("type", json("default"))) == "default") return;
+    ConfigReader inner = reader.within(object);
+    if (const auto of_all = inner.factor("mscale_all_dim", {})) {
+        const double by = yarn_magnitude(inner.need_positive("factor"), *of_all);
+        config.score_factor = by * by / std::sqrt(static_cast<double>(config.columns_of_head()));
+    }
+    reader.take_fault(inner);
+}
+
 }  // namespace
 
 void read_rope(ConfigReader& reader, ModelConfig& config) {
     const ModelFamily& family = *config.family;
     reader.know({"original_max_position_embeddings"});  // where positions are scaled
     config.rope.pairs = family.rope_pairs;
+    if (config.latent) config.rope.dims = config.latent->turned;
+    if (is_own_key(family, "rope_interleave") &&
+        !reader.flag("rope_interleave", !reader.is_null("rope_interleave")))
+        config.rope.pairs = RopePairs::half;
     config.rope.base =
         reader.positive({"rope_theta", "rotary_emb_base", "global_rope_theta"}, family.rope_base);
     static const json of_gpt_oss = {
@@ -210,6 +228,7 @@ void read_rope(ConfigReader& reader, ModelConfig& config) {
     if (found != nullptr) {
         reader.find({"rope_scaling", "rope_parameters"});
         read_rules(reader, two ? *of("full_attention") : *found, config, config.rope);
+        if (family.yarn_scores && found->is_object()) read_score_factor(reader, *found, config);
     }
 }
 

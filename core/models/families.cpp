@@ -93,6 +93,20 @@ constexpr TensorNames with_shared_expert(TensorNames names) {
     return names;
 }
 
+/// Multi-head latent attention, and experts with one that every token takes.
+constexpr TensorNames deepseek_names() {
+    TensorNames names = with_qwen_experts(kLlama);
+    names.k = names.v = {};
+    names.q_down = "layers.{}.self_attn.q_a_proj";
+    names.q_down_norm = "layers.{}.self_attn.q_a_layernorm";
+    names.q_up = "layers.{}.self_attn.q_b_proj";
+    names.kv_down = "layers.{}.self_attn.kv_a_proj_with_mqa";
+    names.kv_down_norm = "layers.{}.self_attn.kv_a_layernorm";
+    names.kv_up = "layers.{}.self_attn.kv_b_proj";
+    names.shared_expert = "shared_experts";
+    return names;
+}
+
 /// Up and down alone, and no second norm.
 constexpr TensorNames phi_names() {
     TensorNames names = kLlama;
@@ -564,6 +578,34 @@ constexpr ModelFamily qwen2_moe() {
     return with_window(family, WindowRule::switched_even);
 }
 
+constexpr ModelFamily deepseek_v2() {
+    ModelFamily family =
+        llama("deepseek_v2", "DeepSeek-V2", BiasRule::if_declared, 0, deepseek_names());
+    family.mlp_biases = BiasRule::if_declared;
+    family.rope_pairs = RopePairs::interleaved;
+    family.expert_shares_sum = false;
+    family.defaults = R"({"kv_lora_rank": 512, "q_lora_rank": 1536, "qk_rope_head_dim": 64,
+        "qk_nope_head_dim": 128, "v_head_dim": 128, "n_routed_experts": 64, "n_shared_experts": 2,
+        "moe_intermediate_size": 1407, "first_k_dense_replace": 0, "topk_method": "greedy",
+        "routed_scaling_factor": 1.0})";
+    return family;
+}
+
+constexpr ModelFamily deepseek_v3() {
+    ModelFamily family = deepseek_v2();
+    family.key = "deepseek_v3";
+    family.text = "DeepSeek-V3";
+    family.mlp_biases = BiasRule::none;
+    family.names.router_bias = "layers.{}.mlp.gate.e_score_correction_bias";
+    family.routing = Routing::sigmoid;
+    family.expert_shares_sum = family.yarn_scores = true;
+    family.defaults = R"({"kv_lora_rank": 512, "q_lora_rank": 1536, "qk_rope_head_dim": 64,
+        "qk_nope_head_dim": 128, "v_head_dim": 128, "n_routed_experts": 256, "n_shared_experts": 1,
+        "moe_intermediate_size": 2048, "first_k_dense_replace": 3, "n_group": 8, "topk_group": 4,
+        "num_experts_per_tok": 8, "routed_scaling_factor": 2.5})";
+    return family;
+}
+
 /// Norms that take the mean off, too.
 constexpr ModelFamily with_layer_norms(ModelFamily family, std::string_view epsilon_key) {
     family.norm = Norm::layer;
@@ -799,6 +841,8 @@ constexpr std::array kFamilies = {
     gpt_oss(),
     qwen3_moe(),
     qwen2_moe(),
+    deepseek_v2(),
+    deepseek_v3(),
     smollm3(),
     gemma3_in_two(),
     olmo(),

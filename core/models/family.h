@@ -53,6 +53,10 @@ struct TensorNames {
         {};  // behind the class token, without positions: "register_tokens"
     std::string_view attention_norm = {}, qkv = {}, q = {}, k = {}, v = {}, q_norm = {},
                      k_norm = {}, sinks = {};
+    // of multi-head latent attention: x to the latent of q, its norm, the latent to q (without that latent x to q is `q`);
+    // x to the latent of k and v and the part of k that turns, the latent's norm, the latent to k and v
+    std::string_view q_down = {}, q_down_norm = {}, q_up = {}, kv_down = {}, kv_down_norm = {},
+                     kv_up = {};
     std::string_view out = {}, residual = {};
     std::string_view mlp_norm = {}, gate = {}, up = {}, down = {};
     // of what attention and the MLP give, before it is added: a norm, a factor for each column
@@ -61,6 +65,8 @@ struct TensorNames {
     // of experts: gate, up and down have "[]" for the expert; or stand for all of them, [expert, in, out]. A layer without
     // experts has its MLP under the same names less ".experts.[]"
     std::string_view router = {};
+    std::string_view router_bias =
+        {};  // one row without ".bias": added to scores where experts are chosen, not to their shares
     // "shared_expert": of an MLP that every token takes besides, in place of "experts.[]"; what σ makes its factor of
     std::string_view shared_expert = {}, shared_gate = {};
     // of a layer whose attention and MLP read two norms of the same x, where the configuration has two
@@ -112,6 +118,12 @@ enum class Gated : std::uint8_t {
     clamped  // columns in turns: g = min(gate, 7), u = up from −7 to 7: g / (1 + e^(−1.702 g)) · (u + 1), of gpt-oss
 };
 
+/// What a router's products z become before the largest are taken.
+enum class Routing : std::uint8_t {
+    softmax,  // over all experts
+    sigmoid   // each by itself: DeepSeek-AI 2024, arXiv:2412.19437, §2.1.2
+};
+
 struct ModelFamily {
     std::string_view key = {};   // "gpt2": `model_type` of config.json
     std::string_view text = {};  // "GPT-2"
@@ -142,14 +154,16 @@ struct ModelFamily {
     bool after_padding = false;  // positions go on from `pad_token_id` (1 where it is not said)
     Index first_position = 0;    // the row of the first token's position in the table
     RopePairs rope_pairs = RopePairs::half;
-    double rope_base = 10000.0;                // where it is not said
-    bool partial_rope = false;                 // a share of a head's columns may turn
-    double rope_share = 1.0;                   // that share, where it is not said
+    double rope_base = 10000.0;  // where it is not said
+    bool partial_rope = false;   // a share of a head's columns may turn
+    double rope_share = 1.0;     // that share, where it is not said
+    bool yarn_scores = false;  // scores are multiplied by the square of what `mscale_all_dim` makes
     bool window_ropes = false;                 // layers with a window turn by a base of their own
     bool tied = false;                         // the same
     Index experts_per_token = 0, experts = 0;  // by default; 0: required
     bool expert_shares_sum =
         true;  // shares of the experts that are taken are divided by their sum, the same
+    Routing routing = Routing::softmax;
     bool parallel = false;  // the MLP reads what attention reads, the same
     Activation activation = Activation::gelu;
     bool causal = false;
@@ -162,9 +176,9 @@ struct ModelFamily {
     bool read_out_bias = false;
     Index start_id = 0;  // the token that a decoder begins with, by default
     // of a model of two stacks of blocks; `section` also of one in a model of texts and images
-    std::string_view stack = {};          // what the stack is called: "encoder"
-    std::string_view section = {};        // the object of config.json that is about it
-    std::string_view defaults = {};       // JSON of what that has where it is not said
+    std::string_view stack = {};     // what the stack is called: "encoder"
+    std::string_view section = {};   // the object of config.json that is about it
+    std::string_view defaults = {};  // JSON of what that, or the file, has where it is not said
     const ModelFamily* second = nullptr;  // the other one, of the same configuration and file
 };
 std::span<const ModelFamily> model_families();

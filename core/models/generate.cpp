@@ -65,8 +65,8 @@ Result<GenerationStep> Generation::read(Index id, const RunControl& control) {
 }
 
 Index cache_bytes(const ModelConfig& config, Index tokens) {
-    return 2 * config.layers * config.kv_heads * config.columns_of_head() * tokens *
-           Index{sizeof(float)};
+    return config.layers * config.kv_heads *
+           (config.columns_of_head() + config.columns_of_value()) * tokens * Index{sizeof(float)};
 }
 
 }  // namespace attn

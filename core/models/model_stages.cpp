@@ -139,7 +139,7 @@ void add_block(const Model& model, const ModelRun& run, const BlockWeights& bloc
     const bool across = !block.cross[Param::w_q].empty();
     Tensor attended = layer.trace[Stage::output];
     if (!after && block.attention_norm.there())
-        put(made, S::norm1, projected_rows(x, block, config));
+        put(made, S::norm1, normalised_rows(x, block, config));
     put(made, S::attention, attended);
     if (across) {
         add(x, attended);

@@ -535,7 +535,10 @@ StageRule rule_of(const Model& model, ModelStage stage, Index layer) {
             return StageRule::activation;
         case S::mlp_out:
             return block.experts.empty() ? StageRule::product : StageRule::experts;
-        case S::routing:
+        case S::routing:  // scores of another kind, or times a factor, have no terms here
+            return config.family->routing == Routing::softmax && config.expert_factor == 1.0
+                       ? StageRule::softmax
+                       : StageRule::given;
         case S::probabilities:
             return StageRule::softmax;
     }
@@ -623,7 +626,13 @@ PartCost part_cost(const Model& model, StackPart part, Index layer, Index tokens
         cost.parameters = counted_in(block.attention_norm) + counted_in(block.q_norm) +
                           counted_in(block.k_norm) + counted_in(block.residual) +
                           counted_in(block.attention_out_norm) + block.attention_scale.count() +
-                          counted_in(block.cross_norm);
+                          counted_in(block.cross_norm) + counted_in(block.latent.q) +
+                          counted_in(block.latent.q_norm) + counted_in(block.latent.kv) +
+                          counted_in(block.latent.kv_norm) - block.latent.filled;
+        cost.flop =
+            2.0 * rows *
+            static_cast<double>(block.latent.q.weight.shape().count() +
+                                block.latent.kv.weight.shape().count() - block.latent.filled);
         add_attention(block.attention, config, tokens, tokens, cost);
         if (!block.cross[Param::w_q].empty())
             add_attention(block.cross, config, tokens, tokens_kv, cost);
@@ -633,7 +642,7 @@ PartCost part_cost(const Model& model, StackPart part, Index layer, Index tokens
     cost.parameters = (config.one_norm ? 0 : counted_in(block.mlp_norm)) +
                       counted_in(block.mlp_out_norm) + block.mlp_scale.count() +
                       counted_in(block.mlp) + counted_in(block.router) + counted_in(block.shared) +
-                      counted_in(block.shared_gate);
+                      counted_in(block.shared_gate) + block.router_bias.count();
     for (const MlpWeights& expert : block.experts) cost.parameters += counted_in(expert);
     cost.flop = rows * (products_of(block.mlp) + products_of(block.shared) +
                         2.0 * static_cast<double>(block.router.weight.shape().count() +

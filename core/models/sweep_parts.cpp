@@ -71,7 +71,9 @@ BlockProducts products_of(const BlockWeights& block, const ModelConfig& config) 
     const auto of = [&](Param param) {
         return static_cast<double>(block.attention[param].count());
     };
-    BlockProducts products{of(Param::w_k) + of(Param::w_v), of(Param::w_q) + of(Param::w_o), 0.0};
+    const double latents = count_of(block.latent.q) + count_of(block.latent.kv);
+    BlockProducts products{of(Param::w_k) + of(Param::w_v) + latents,
+                           of(Param::w_q) + of(Param::w_o), 0.0};
     products.rest = count_of(block.residual) + count_of(block.mlp) + count_of(block.router) +
                     count_of(block.shared) + count_of(block.shared_gate);
     if (!block.experts.empty())

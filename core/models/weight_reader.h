@@ -121,8 +121,9 @@ class WeightReader {
         if (!weights) return tl::unexpected(weights.error());
         LinearWeights linear;
         linear.weight = *std::move(weights);
-        if (!bias_of(as.empty() ? pattern : as).value_or(has(pattern, layer, ".bias")))
-            return linear;
+        const bool stored = has(pattern, layer, ".bias");
+        const bool alone = stored || pattern.find(".experts.") == std::string_view::npos;
+        if (!alone || !bias_of(as.empty() ? pattern : as).value_or(stored)) return linear;
         auto bias = matrix(full_name(pattern, layer, ".bias"), 1, linear.weight.shape().d);
         if (!bias) return tl::unexpected(bias.error());
         linear.bias = *std::move(bias);
@@ -289,7 +290,10 @@ class WeightReader {
         };
         if (is({names_.gate, names_.up, names_.plain_up, names_.down})) return mlp_bias_;
         if (pattern == names_.shared_gate) return false;
-        if (is({names_.qkv, names_.q, names_.k, names_.v})) return qkv_bias_;
+        if (is({names_.q_up, names_.kv_up}) || (pattern == names_.q && !names_.kv_down.empty()))
+            return false;
+        if (is({names_.qkv, names_.q, names_.k, names_.v, names_.q_down, names_.kv_down}))
+            return qkv_bias_;
         if (pattern == names_.out) return out_bias_;
         return std::nullopt;
     }

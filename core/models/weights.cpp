@@ -142,9 +142,78 @@ void read_q_k_v(WeightReader& reader, const ModelConfig& config, Index layer,
     take(name[2], from, config.kv_heads, Param::w_v, Param::b_v);
 }
 
-void read_projections(WeightReader& reader, const ModelConfig& config, Index layer, Index in,
-                      Params& params, Steps& steps) {
+/// Columns of a matrix and their place in a larger one.
+struct ColumnRun {
+    Index first, target, count;
+};
+/// Zeros [rows, columns] with the runs of `from` from row `first` on, and 1 at each of `ones`, {row, column}.
+Tensor spread(const Tensor& from, const Shape& shape, Index first, std::span<const ColumnRun> runs,
+              std::span<const std::pair<Index, Index>> ones = {}) {
+    const auto filled = [&]<class Scalar>(const Scalar* data, Scalar one) {
+        std::vector<Scalar> to(static_cast<std::size_t>(shape.count()));
+        for (Index row = 0; row < from.shape().t; ++row)
+            for (const ColumnRun& run : runs)
+                std::copy_n(data + row * from.shape().d + run.first, run.count,
+                            to.data() + (first + row) * shape.d + run.target);
+        for (const auto& [row, column] : ones) to[row * shape.d + column] = one;
+        return to;
+    };
+    constexpr std::uint16_t kOneOfHalf = 0x3C00, kOneOfBrain = 0x3F80;
+    const Narrow* const narrow = from.narrow();
+    if (narrow == nullptr || narrow->blocks() != nullptr)
+        return Tensor::shared(shape, filled(from.data(), 1.0F));
+    return Tensor::narrow(
+        shape,
+        filled(narrow->data(), narrow->format() == HalfFormat::float16 ? kOneOfHalf : kOneOfBrain),
+        narrow->format());
+}
+
+/// LatentWeights, and W_Q, W_K and W_V of z. The file has the columns of a head's q and k that turn last, as [still, turned],
+/// and the other columns of k next to those of v.
+void read_latents(WeightReader& reader, const ModelConfig& config, Index layer, Index in,
+                  BlockWeights& block, Steps& steps) {
     const TensorNames& names = config.family->names;
+    const auto& [query_rank, rank, turned, still, value] = *config.latent;
+    const Index columns = turned + still, q_rows = query_rank.value_or(in);
+    LinearWeights q, kv;
+    if (query_rank) {
+        steps.take(reader.linear(names.q_down, layer, in, q_rows), block.latent.q);
+        steps.take(reader.norm(names.q_down_norm, layer, q_rows), block.latent.q_norm);
+    }
+    steps.take(
+        reader.linear(query_rank ? names.q_up : names.q, layer, q_rows, config.heads * columns), q);
+    steps.take(reader.linear(names.kv_down, layer, in, rank + turned), block.latent.kv);
+    steps.take(reader.norm(names.kv_down_norm, layer, rank), block.latent.kv_norm);
+    steps.take(reader.linear(names.kv_up, layer, rank, config.heads * (still + value)), kv);
+    if (!steps.ok()) return;
+    std::vector<ColumnRun> of_q, of_k, of_v;
+    std::vector<std::pair<Index, Index>> ones;
+    for (Index head = 0; head < config.heads; ++head) {
+        const Index to = head * columns, from = head * (still + value);
+        of_q.insert(of_q.end(), {{to + still, to, turned}, {to, to + turned, still}});
+        of_k.push_back({from, to + turned, still});
+        of_v.push_back({from + still, head * value, value});
+        for (Index c = 0; c < turned; ++c) ones.emplace_back(q_rows + rank + c, to + c);
+    }
+    const Shape heads{1, 1, q_rows + rank + turned, config.heads * columns};
+    const Shape values{1, 1, heads.t, config.heads * value};
+    const Index stored = q.weight.shape().count() + kv.weight.shape().count();
+    constexpr Index kMostFilled = 256;  // times; of a file that is meant to take memory
+    if (heads.t > kMostFilled * (stored / (2 * heads.d + values.d) + 1))
+        return steps.keep(Error{fmt::format(
+            "layer {} has latents of {} and {} for {}; expected fewer of one, or more of the other",
+            layer, counted(q_rows, "number"), rank, counted(config.heads, "head"))});
+    block.latent.filled = 2 * heads.count() + values.count() - stored;
+    block.attention[Param::w_q] = spread(q.weight.tensor(), heads, 0, of_q);
+    block.attention[Param::w_k] = spread(kv.weight.tensor(), heads, q_rows, of_k, ones);
+    block.attention[Param::w_v] = spread(kv.weight.tensor(), values, q_rows, of_v);
+}
+
+void read_projections(WeightReader& reader, const ModelConfig& config, Index layer, Index in,
+                      BlockWeights& block, Steps& steps) {
+    const TensorNames& names = config.family->names;
+    Params& params = block.attention;
+    if (config.latent) return read_latents(reader, config, layer, in, block, steps);
     if (!names.qkv.empty()) {
         LinearWeights qkv;
         steps.take(reader.linear(names.qkv, layer, in, kAny), qkv);
@@ -221,6 +290,9 @@ void read_experts(WeightReader& reader, const ModelConfig& config, Index layer, 
                   BlockWeights& block, Steps& steps) {
     const TensorNames& names = config.family->names;
     steps.take(reader.linear(names.router, layer, width, config.experts), block.router);
+    if (!names.router_bias.empty())
+        steps.take(reader.matrix(reader.full_name(names.router_bias, layer, ""), 1, config.experts),
+                   block.router_bias);
     if (!steps.ok()) return;
     const std::optional<Index> inside = config.expert_hidden ? config.expert_hidden : config.hidden;
     block.experts.resize(config.experts);
@@ -285,7 +357,7 @@ void read_norms(WeightReader& reader, const ModelConfig& config, Index layer, In
 Index read_block(WeightReader& reader, const ModelConfig& config, Index layer, Index in,
                  BlockWeights& block, Steps& steps) {
     const TensorNames& names = config.family->names;
-    read_projections(reader, config, layer, in, block.attention, steps);
+    read_projections(reader, config, layer, in, block, steps);
     if (!steps.ok()) return 0;
     LinearWeights out;
     steps.take(reader.linear(

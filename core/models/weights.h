@@ -32,8 +32,20 @@ struct MlpWeights {
     LinearWeights gate, up, down;
 };
 
+/// Multi-head latent attention. What projects is z = [q's latent, or x | the latent of k and v | the columns of k that turn],
+/// each latent through its norm, whose ε is kLatentEpsilon. W_Q, W_K and W_V read z: those of the file in the rows of their
+/// latent, 0 in the others, and in W_K a 1 for each column that turns, which all heads share. Those come first in q and k.
+struct LatentWeights {
+    LinearWeights q, kv;  // [width, rank]; [width, rank + columns that turn]; no q: z has x
+    NormWeights q_norm, kv_norm;
+    Index filled = 0;  // numbers of W_Q, W_K and W_V that the file does not have
+    bool there() const { return kv.there(); }
+};
+inline constexpr double kLatentEpsilon = 1e-6;  // config.json has that of the other norms alone
+
 struct BlockWeights {
     NormWeights attention_norm;
+    LatentWeights latent;        // or none
     Params attention;            // w_q, w_k, w_v, w_o and their biases, sinks
     NormWeights q_norm, k_norm;  // of each head, or of all together, before RoPE
     LinearWeights residual;  // what is added to attention's output is x through it; not there: x
@@ -42,8 +54,9 @@ struct BlockWeights {
     NormWeights cross_norm;  // of a decoder's block, before the attention over the other stack
     Params cross;            // w_q, w_k, w_v, w_o of that; empty: there is none
     NormWeights mlp_norm;
-    MlpWeights mlp;                   // empty: there are experts
-    LinearWeights router;             // [width, experts]
+    MlpWeights mlp;        // empty: there are experts
+    LinearWeights router;  // [width, experts]
+    Tensor router_bias;    // [1, 1, 1, experts] that is added where experts are chosen, or empty
     std::vector<MlpWeights> experts;  // of which some are taken for each token
     MlpWeights shared;                // the expert that every token takes besides; or none
     LinearWeights shared_gate;        // [width, 1]: σ(x W) is its factor; not there: 1

@@ -22,7 +22,10 @@ void check_weights(const ModelWeights& weights, const ModelConfig& config) {
     Index width = config.width;
     for (const BlockWeights& block : weights.blocks) {
         const Params& attention = block.attention;
-        if (attention[Param::w_q].shape().t != width) std::abort();
+        const Index latents = block.latent.kv.weight.shape().d +
+                              (block.latent.q.there() ? block.latent.q.weight.shape().d : width);
+        if (attention[Param::w_q].shape().t != (block.latent.there() ? latents : width))
+            std::abort();
         if (attention[Param::w_q].shape().d % config.heads != 0) std::abort();
         width = attention[Param::w_o].shape().d;
     }

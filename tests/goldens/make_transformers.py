@@ -21,11 +21,15 @@ IDS = [1, 44, 20, 20, 5, 9, 33, 2]
 SMALL = {"hidden_size": 16, "intermediate_size": 20, "vocab_size": 45}
 THREE = {"hidden_size": 18, "num_attention_heads": 3}  # of models whose heads share no keys; the others have 4 heads and 2 of keys
 PAIR = {"d_model": 12, "encoder_attention_heads": 3, "decoder_attention_heads": 3, "encoder_ffn_dim": 16, "decoder_layers": 2, "vocab_size": 45}
+LATENT = {**SMALL, **THREE, "num_key_value_heads": 3, "num_hidden_layers": 2, "q_lora_rank": 6, "kv_lora_rank": 5, "qk_nope_head_dim": 3, "qk_rope_head_dim": 2,
+          "v_head_dim": 4, "moe_intermediate_size": 6}
 # What each family's golden changes of its base in transformers_table.py; each has 2 layers.
 CHANGES = {
     "qwen3_moe": {**SMALL, "head_dim": 6, "num_experts": 4, "moe_intermediate_size": 6, "mlp_only_layers": [1]},
     "qwen2_moe": {**SMALL, "use_sliding_window": True, "sliding_window": 3, "max_window_layers": 1, "num_experts": 4, "moe_intermediate_size": 6,
                   "shared_expert_intermediate_size": 10},
+    "deepseek_v2": {**LATENT, "q_lora_rank": None, "first_k_dense_replace": 0, "n_shared_experts": 1},
+    "deepseek_v3": {**LATENT, **table.theta(100.0, "yarn", factor=4.0, original_max_position_embeddings=16, mscale=0.7, mscale_all_dim=0.7)},
     "smollm3": {**SMALL, "num_hidden_layers": 2, "no_rope_layers": [1, 0], "use_sliding_window": True, "sliding_window": 3},
     "gemma3": {"text_config": {**SMALL, "head_dim": 6}, "vision_config": None, "image_token_index": 44, "boi_token_index": 43, "eoi_token_index": 42},
     "modernbert": {**SMALL, **THREE, "local_attention": 4, **table.layers("f", "s")},
@@ -79,6 +83,18 @@ def recorded(model, found):
                 put(kind, [part.transpose(0, 1) for part in parts])
             fused.register_forward_hook(keep)
             continue
+        if "kv_b_proj" in children:  # multi-head latent attention: the columns that turn first
+            store = {}
+            for key, part in (("q", of("q_b_proj", "q_proj")), ("kv", children["kv_b_proj"]), ("down", children["kv_a_proj_with_mqa"])):
+                part.register_forward_hook(lambda _, __, got, key=key, store=store: store.__setitem__(key, got[0]))
+
+            def keep_latent(module, _, __, kind=kind, store=store):
+                still, turned = module.qk_nope_head_dim, module.qk_rope_head_dim
+                q, kv = (store[key].view(len(IDS), module.num_heads, -1).transpose(0, 1) for key in ("q", "kv"))
+                k_turned = store["down"][None, :, -turned:].expand(module.num_heads, -1, -1)
+                put(kind, [torch.cat((q[..., still:], q[..., :still]), -1), torch.cat((k_turned, kv[..., :still]), -1), kv[..., still:]])
+            module.register_forward_hook(keep_latent)
+            continue
         parts = (of("q_norm", "q_layernorm") or of("q_proj", "query", "q"), of("k_norm", "k_layernorm") or of("k_proj", "key", "k"),
                  of("v_proj", "value", "v"))
         if any(part is None for part in parts) or "vision" in name:
@@ -94,7 +110,7 @@ def golden(family):
     name, base, _ = table.FAMILIES[family]
     cls = getattr(transformers, name)
     torch.manual_seed(1)
-    changed = {key: value for key, value in table.merged(base, CHANGES[family]).items() if value is not None or "token" in key}
+    changed = {key: value for key, value in table.merged(base, CHANGES[family]).items() if value is not None or "token" in key or key == "q_lora_rank"}
     model = cls(cls.config_class(**changed))
     table.randomised(model, 7)
     folder = HERE / family
@@ -120,10 +136,15 @@ def golden(family):
     if image:
         table.write_image(folder, 5)
         (folder / "preprocessor_config.json").write_text(json.dumps({"image_mean": [0.5] * 3, "image_std": [0.5] * 3}) + "\n")
-    model = cls.from_pretrained(folder, attn_implementation="eager", dtype=torch.float64,
-                                **({"experts_implementation": "eager"} if "moe" in family else {})).eval()
+    model = table.opened(folder, cls)
     routing = []
     for module in model.modules():
+        if hasattr(module, "route_tokens_to_experts"):
+            def routed(logits, own=module.route_tokens_to_experts):
+                taken, shares = own(logits)
+                routing.append(torch.zeros(len(taken), logits.shape[-1], dtype=torch.float64).scatter(-1, taken, shares.double()))
+                return taken, shares
+            module.route_tokens_to_experts = routed
         if type(module).__name__.endswith("TopKRouter"):
             module.register_forward_hook(lambda _, __, got: routing.append(
                 torch.zeros(got[0].shape, dtype=torch.float64).scatter(-1, got[2], got[1].double())))
@@ -136,7 +157,8 @@ def golden(family):
     found.update(heads)
     if getattr(model.config, "is_encoder_decoder", False):
         found["written"] = torch.tensor([model.config.decoder_start_token_id, *table.WRITTEN])
-    sparse = [n for n in range(model.config.get_text_config().num_hidden_layers) if n not in (getattr(model.config, "mlp_only_layers", None) or [])]
+    sparse = [n for n in range(model.config.get_text_config().num_hidden_layers) if n not in (getattr(model.config, "mlp_only_layers", None) or [])
+              and n >= getattr(model.config, "first_k_dense_replace", 0)]
     for n, shares in zip(sparse, routing):
         found[f"l{n}.routing"] = shares
     if image:

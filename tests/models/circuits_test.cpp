@@ -46,13 +46,26 @@ Matrix norm_matrix(const NormWeights& norm, Norm kind) {
     return (Matrix::Identity(n, n) - Matrix::Constant(n, n, 1.0 / static_cast<double>(n))) * scale;
 }
 
-/// QK and OV, [width, width], of GPT-2, Llama or Qwen 3.
+/// x to z but for the divisors of the norms: [width, columns of z].
+Matrix latent_matrix(const LatentWeights& latent) {
+    const Matrix kv = table_of(latent.kv.weight);
+    const Index width = kv.rows(), rank = latent.kv_norm.scale.count();
+    Matrix q = Matrix::Identity(width, width);
+    if (latent.q.there()) q = table_of(latent.q.weight) * scale_of(latent.q_norm).asDiagonal();
+    Matrix made(width, q.cols() + kv.cols());
+    made << q, kv.leftCols(rank) * scale_of(latent.kv_norm).asDiagonal(),
+        kv.rightCols(kv.cols() - rank);
+    return made;
+}
+
+/// QK and OV, [width, width], of GPT-2, Llama, Qwen 3 or DeepSeek.
 std::pair<Matrix, Matrix> whole_products(const Model& model, HeadPlace at) {
     const ModelConfig& config = model.config();
     const BlockWeights& block = model.weights().blocks[at.layer];
     const Index group = at.head / (config.heads / config.kv_heads);
     const Norm kind = config.family->norm;
-    const Matrix in = norm_matrix(block.attention_norm, kind);
+    Matrix in = norm_matrix(block.attention_norm, kind);
+    if (block.latent.there()) in *= latent_matrix(block.latent);
     const auto part = [&](Param param, Index heads, Index head) {
         const Matrix all = matrix_of(block.attention[param]);
         const Index width = all.cols() / heads;
@@ -88,7 +101,7 @@ const Backend& staged() { return *find_backend("staged"); }
 }  // namespace
 
 TEST_CASE("singular values, copying score and composition are those of the whole matrices") {
-    for (const char* family : {"gpt2", "llama", "qwen3"}) {
+    for (const char* family : {"gpt2", "llama", "qwen3", "deepseek_v2", "deepseek_v3"}) {
         CAPTURE(family);
         const auto model = must(Model::open(test::golden_model(family)));
         const ModelConfig& config = model.config();
@@ -126,7 +139,8 @@ TEST_CASE("singular values, copying score and composition are those of the whole
 }
 
 TEST_CASE("QK over tokens is the score, and OV the logits, of a first layer without positions") {
-    for (const char* family : {"gpt2", "llama", "qwen3", "gemma2", "granite"}) {
+    for (const char* family :
+         {"gpt2", "llama", "qwen3", "gemma2", "granite", "deepseek_v2", "deepseek_v3"}) {
         CAPTURE(family);
         auto opened = must(Model::open(test::golden_model(family)));
         ModelConfig config = opened.config();

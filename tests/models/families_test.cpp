@@ -2,6 +2,8 @@
 // Layers beside PyTorch's are in torch_test.cpp.
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -94,6 +96,27 @@ constexpr const char* kQwenMoe =
     "num_hidden_layers":48,"num_key_value_heads":4,"output_router_logits":false,"rms_norm_eps":1e-06,"rope_scaling":null,
     "rope_theta":1000000.0,"router_aux_loss_coef":0.001,"sliding_window":null,"tie_word_embeddings":false,
     "use_sliding_window":false,"vocab_size":151936})";
+constexpr const char* kDeepSeekLite =
+    R"({"architectures":["DeepseekV2ForCausalLM"],"attention_bias":false,"attention_dropout":0.0,"aux_loss_alpha":0.001,
+    "bos_token_id":100000,"eos_token_id":100001,"first_k_dense_replace":1,"hidden_act":"silu","hidden_size":2048,
+    "intermediate_size":10944,"kv_lora_rank":512,"max_position_embeddings":163840,"model_type":"deepseek_v2",
+    "moe_intermediate_size":1408,"moe_layer_freq":1,"n_group":1,"n_routed_experts":64,"n_shared_experts":2,
+    "norm_topk_prob":false,"num_attention_heads":16,"num_experts_per_tok":6,"num_hidden_layers":27,"num_key_value_heads":16,
+    "q_lora_rank":null,"qk_nope_head_dim":128,"qk_rope_head_dim":64,"rms_norm_eps":1e-06,"rope_scaling":{"beta_fast":32,
+    "beta_slow":1,"factor":40,"mscale":0.707,"mscale_all_dim":0.707,"original_max_position_embeddings":4096,"type":"yarn"},
+    "rope_theta":10000,"routed_scaling_factor":1.0,"scoring_func":"softmax","seq_aux":true,"tie_word_embeddings":false,
+    "topk_group":1,"topk_method":"greedy","v_head_dim":128,"vocab_size":102400})";
+constexpr const char* kDeepSeek3 =
+    R"({"architectures":["DeepseekV3ForCausalLM"],"attention_bias":false,"attention_dropout":0.0,"bos_token_id":0,
+    "eos_token_id":1,"ep_size":1,"first_k_dense_replace":3,"hidden_act":"silu","hidden_size":7168,"intermediate_size":18432,
+    "kv_lora_rank":512,"max_position_embeddings":163840,"model_type":"deepseek_v3","moe_intermediate_size":2048,
+    "moe_layer_freq":1,"n_group":8,"n_routed_experts":256,"n_shared_experts":1,"norm_topk_prob":true,
+    "num_attention_heads":128,"num_experts_per_tok":8,"num_hidden_layers":61,"num_key_value_heads":128,
+    "num_nextn_predict_layers":1,"q_lora_rank":1536,"qk_nope_head_dim":128,"qk_rope_head_dim":64,"rms_norm_eps":1e-06,
+    "rope_scaling":{"beta_fast":32,"beta_slow":1,"factor":40,"mscale":1.0,"mscale_all_dim":1.0,
+    "original_max_position_embeddings":4096,"type":"yarn"},"rope_theta":10000,"routed_scaling_factor":2.5,
+    "scoring_func":"sigmoid","tie_word_embeddings":false,"topk_group":4,"topk_method":"noaux_tc","v_head_dim":128,
+    "vocab_size":129280})";
 constexpr const char* kSmol =
     R"({"architectures":["SmolLM3ForCausalLM"],"attention_bias":false,"hidden_act":"silu","hidden_size":2048,
     "intermediate_size":11008,"max_position_embeddings":65536,"max_window_layers":28,"mlp_bias":false,"model_type":"smollm3",
@@ -198,10 +221,10 @@ std::string fault_with(const char* config, const std::string& key, const std::st
 
 TEST_CASE("every key of a published config.json is known") {
     for (const char* text :
-         {kPythia,    kPhi3,       kGemma2, kGemma3,  kOlmo2, kGranite, kMixtral,
-          kOss,       kRoberta,    kDistil, kDeit,    kDino,  kQwenMoe, kSmol,
-          kGemma3Two, kModernBert, kOpt,    kFalcon,  kPhi2,  kOlmo,    kStarCoder,
-          kStableLm,  kCohere,     kAlbert, kElectra, kMpnet, kBart,    kMarian}) {
+         {kPythia,  kPhi3,   kGemma2, kGemma3, kOlmo2,        kGranite,  kMixtral,   kOss,
+          kRoberta, kDistil, kDeit,   kDino,   kQwenMoe,      kSmol,     kGemma3Two, kModernBert,
+          kOpt,     kFalcon, kPhi2,   kOlmo,   kStarCoder,    kStableLm, kCohere,    kAlbert,
+          kElectra, kMpnet,  kBart,   kMarian, kDeepSeekLite, kDeepSeek3}) {
         CAPTURE(text);
         const auto config = must(parse_model_config(text, "c.json"));
         CHECK(fmt::format("{}", fmt::join(config.unknown, " ")).empty());
@@ -249,9 +272,33 @@ TEST_CASE("what published configurations say reaches the layers") {
     CHECK(spec(kStableLm, 0).rope->dims == 16);
     CHECK(spec(kCohere, 0).rope->pairs == RopePairs::interleaved);
     CHECK(spec(kMpnet, 0).score == Score::relative);
+    CHECK(spec(kDeepSeekLite, 0).rope->dims == 64);
+    CHECK(spec(kDeepSeekLite, 0).scale == ScaleKind::sqrt_dk);  // 128 + 64
+    CHECK(spec(kDeepSeek3, 0).rope->pairs == RopePairs::interleaved);
+    const double by = 0.1 * std::log(40.0) + 1.0;
+    CHECK(spec(kDeepSeek3, 0).scale_value == doctest::Approx(by * by / std::sqrt(192.0)));
+    const ModelConfig large = must(parse_model_config(kDeepSeek3, "c.json"));
+    CHECK(large.has_experts(3));
+    CHECK_FALSE(large.has_experts(2));
+    CHECK(large.columns_of_value() == 128);
 }
 
 TEST_CASE("what a row cannot say is refused by its name") {
+    CHECK(fault_with(kDeepSeek3, "n_group", "7") ==
+          "c.json takes 8 of 256 experts from 4 of 7 groups; expected groups of equal size, at "
+          "least 2, that have so many experts");
+    CHECK(fault_with(kDeepSeek3, "num_key_value_heads", "64") ==
+          "c.json has 'num_key_value_heads' = 64; expected 128, as query heads");
+    CHECK(fault_with(kDeepSeek3, "scoring_func", "\"softmax\"") ==
+          "c.json has 'scoring_func' = \"softmax\"; expected \"sigmoid\"");
+    CHECK(fault_with(kDeepSeekLite, "norm_topk_prob", "true") ==
+          "c.json has 'norm_topk_prob' = true; expected false: transformers ignores it");
+    CHECK(fault_with(kDeepSeekLite, "topk_method", "\"noaux_tc\"") ==
+          "c.json has 'topk_method' = \"noaux_tc\"; expected \"group_limited_greedy\" or "
+          "\"greedy\"");
+    CHECK(fault_with(kDeepSeekLite, "qk_rope_head_dim", "63") ==
+          "c.json has a 'qk_rope_head_dim' of 63 in heads of 319; expected an even number in "
+          "heads of at most 2147483648");
     CHECK(fault_with(kGemma2, "use_bidirectional_attention", "true") ==
           "c.json has 'use_bidirectional_attention', which is not computed here");
     CHECK(fault_with(kDino, "use_swiglu_ffn", "true") ==

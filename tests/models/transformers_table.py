@@ -61,6 +61,18 @@ def layers(*kinds):
     return {"layer_types": [{"s": "sliding_attention", "f": "full_attention"}[k] for k in kinds], "num_hidden_layers": len(kinds)}
 
 
+# Heads of 5 + 4 columns, values of 6; 8 experts in 4 groups, a dense layer before them.
+LATENT = {**LLAMA, "num_key_value_heads": None, "num_hidden_layers": 3, "q_lora_rank": 10, "kv_lora_rank": 7, "qk_nope_head_dim": 5, "qk_rope_head_dim": 4,
+          "v_head_dim": 6, "moe_intermediate_size": 13, "n_routed_experts": 8, "n_shared_experts": 2, "num_experts_per_tok": 3, "first_k_dense_replace": 1,
+          "n_group": 4, "topk_group": 2, "routed_scaling_factor": 1.7}
+LATENTS = [one for one in COMMON if "num_attention_heads" not in one and one != {"num_hidden_layers": 1}] + EPS + [
+    {"num_hidden_layers": 1, "first_k_dense_replace": 0}, {"num_attention_heads": 3}, {"q_lora_rank": None}, {"attention_bias": True},
+    {"attention_bias": True, "q_lora_rank": None}, {"v_head_dim": 11, "qk_rope_head_dim": 6, "qk_nope_head_dim": 3}, {"first_k_dense_replace": 9},
+    {"n_shared_experts": 1, "num_experts_per_tok": 1}, {"n_group": 1, "topk_group": 1}, {"n_group": 2, "topk_group": 1, "n_routed_experts": 6},
+    theta(100.0, "yarn", factor=4.0, original_max_position_embeddings=16, mscale=0.7, mscale_all_dim=0.7),
+    theta(100.0, "yarn", factor=4.0, original_max_position_embeddings=16, mscale=1.0, mscale_all_dim=0.5)]
+
+
 # Family: class, base configuration, and what other configurations change.
 FAMILIES = {
     "gpt2": ("GPT2LMHeadModel", GPT2, [{}, {"n_layer": 1}, {"n_head": 3}, {"n_inner": 17}, {"activation_function": "relu"},
@@ -102,6 +114,13 @@ FAMILIES = {
                                           "shared_expert_intermediate_size": 19}, COMMON + EPS + [
         {"qkv_bias": False}, {"norm_topk_prob": True}, {"mlp_only_layers": [1]}, {"num_hidden_layers": 3, "decoder_sparse_step": 2},
         {"num_hidden_layers": 4, "use_sliding_window": True, "sliding_window": 3, "max_window_layers": 3}, {"head_dim": 10}]),
+    "deepseek_v2": ("DeepseekV2ForCausalLM", {**LATENT, "topk_method": "group_limited_greedy"}, LATENTS + [
+        {"topk_method": "greedy"}, {"topk_method": "greedy", "n_group": None, "topk_group": None, "routed_scaling_factor": 1.0},
+        {"mlp_bias": True, "attention_bias": True, "hidden_act": "gelu", **theta(100.0, "yarn", factor=4.0, original_max_position_embeddings=16)}]),
+    "deepseek_v3": ("DeepseekV3ForCausalLM", LATENT, LATENTS + [
+        {"norm_topk_prob": False}, {"rope_interleave": False}, theta(80.0, "linear", factor=3.0, mscale_all_dim=0.5),
+        {"rope_interleave": False, "attention_bias": True, "q_lora_rank": None, "norm_topk_prob": False,
+         **theta(100.0, "yarn", factor=4.0, original_max_position_embeddings=16, mscale=0.8, mscale_all_dim=0.7)}]),
     "smollm3": ("SmolLM3ForCausalLM", {**LLAMA, "num_hidden_layers": 4}, COMMON + EPS + [
         {"no_rope_layers": [0, 1, 1, 0]}, {"no_rope_layer_interval": 2}, {"attention_bias": True, "mlp_bias": True}, {"head_dim": 10},
         {"use_sliding_window": True, "sliding_window": 3}, {"use_sliding_window": True, "sliding_window": 3, **layers("s", "f", "f", "s")},
@@ -234,6 +253,9 @@ def randomised(model, seed):
             noise = torch.randn(p.shape, generator=g)
             p.copy_(noise * (1.6 / fan ** 0.5 if "embed" not in name and "wte" not in name else 0.7) if p.dim() > 1
                     else noise * 0.2 + (p if p.dtype.is_floating_point and p.abs().max() > 0.5 else 0.0))
+        for name, p in model.named_buffers():
+            if name.endswith("e_score_correction_bias"):
+                p.copy_(torch.randn(p.shape, generator=g) * 0.2)
 
 
 def run(model, folder, generates):
@@ -291,6 +313,9 @@ def opened(folder, cls):
     lost = [key for key in [*info["missing_keys"], *map(str, info["mismatched_keys"])] if "pooler" not in key and "vision_tower" not in key]
     if lost:
         raise ValueError(f"weights are missing: {lost[0]}")
+    for module in model.modules():
+        if type(module).__name__ == "DeepseekV2Moe":  # whose group_limited_greedy reads what 5.12.1 does not set
+            module.num_experts = model.config.n_routed_experts
     return model.eval()
 
 
