@@ -1,5 +1,6 @@
 #include "app/cli/trace_parts.h"
 
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -11,6 +12,7 @@
 #include "app/common/or_throw.h"
 #include "app/files/model.h"
 #include "app/files/standard.h"
+#include "core/bias.h"
 #include "core/call.h"
 #include "core/models/family.h"
 #include "core/models/read_out.h"
@@ -89,6 +91,7 @@ std::string_view likeliest_name(const Model& model) {
 /// The likeliest next tokens or classes, or nothing.
 std::string next_text(const Model& model, const ModelRun& run) {
     const std::optional<Index> position = model.answer_row(run);
+    if (model.config().family->read_out == ReadOut::projected) return {};  // a vector
     if (!position || (!model.config().image && !model.tokenizer())) return {};
     const auto row = run.read_out.matrix(0, 0).row(*position);
     std::string text;
@@ -103,19 +106,24 @@ std::string next_text(const Model& model, const ModelRun& run) {
     return fmt::format("  {}:{}\n", likeliest_name(model), text);
 }
 
-/// A line for each image: its logit with each text, and its softmax over the texts.
+/// A line for each image: its logit with each text, and its softmax over the texts; or, where a bias is added, the sigmoid of
+/// each logit (Zhai et al. 2023, arXiv:2303.15343).
 std::string match_text(const ModelRun& run) {
     const ModelLayer& layer = run.layers.front();
     const auto images = layer.inputs->q.matrix(0, 0), texts = layer.inputs->k.matrix(0, 0);
+    const bool sigmoid = layer.spec.mask.bias != nullptr;
     std::string text;
     for (Index i = 0; i < images.rows; ++i) {
         std::vector<float> logits;
         for (Index j = 0; j < texts.rows; ++j)
-            logits.push_back(
-                static_cast<float>(layer.spec.scale_value *
-                                   std::inner_product(images.row(i).begin(), images.row(i).end(),
-                                                      texts.row(j).begin(), 0.0)));
-        const std::vector<double> shares = probabilities(logits);
+            logits.push_back(static_cast<float>(layer.spec.scale_value *
+                                                    std::inner_product(images.row(i).begin(),
+                                                                       images.row(i).end(),
+                                                                       texts.row(j).begin(), 0.0) +
+                                                bias_at(layer.spec.mask, 0, 0, i, j)));
+        std::vector<double> shares = probabilities(logits);
+        for (std::size_t j = 0; sigmoid && j < shares.size(); ++j)
+            shares[j] = 1.0 / (1.0 + std::exp(-double{logits[j]}));
         text += fmt::format("  {}:", run.tokens[i].text);
         for (std::size_t j = 0; j < logits.size(); ++j)
             text +=
@@ -148,10 +156,15 @@ std::string summary(const ModelTrace& request, const Model& whole, const ModelRu
                             fmt::join(groups, ", "));
     text += fmt::format("opened in {:.0f} ms, computed in {:.1f} ms\n ", open_ms, run_ms);
     if (model.config().image && run.image == nullptr && !run.tokens_kv.empty())
-        return text + " logits of each image, softmax over the texts\n" + match_text(run);
+        return text +
+               (run.layers.front().spec.mask.bias
+                    ? " logits of each image, and their sigmoids\n"
+                    : " logits of each image, softmax over the texts\n") +
+               match_text(run);
     if (const auto& image = model.config().image)
-        text += fmt::format(" {}: CLS and {} × {} patches of {} × {} pixels", image_read(request),
-                            image->side(), image->side(), image->patch, image->patch);
+        text += fmt::format(" {}: {}{} × {} patches of {} × {} pixels", image_read(request),
+                            image->leading > 0 ? "CLS and " : "", image->side(), image->side(),
+                            image->patch, image->patch);
     else if (const auto& sound = model.config().sound)
         text += fmt::format(" {}: {} tokens of {:.6g} seconds",
                             request.reading.text.empty() ? "silence" : request.reading.text,

@@ -323,6 +323,8 @@ void read_numbers(ConfigReader& reader, ModelConfig& config) {
     if (family.read_out == ReadOut::projected) {
         reader.know({"projection_dim"});  // that of both towers counts
         config.end_id = reader.whole({"eos_token_id"}).value_or(49407);
+        if (family.reads_last)
+            config.projection = reader.size({"projection_size"}).value_or(config.width);
     }
     if (family.after_padding && family.names.distances.empty())  // MPNet's is 1, whatever the key
         config.padding_id = reader.whole({"pad_token_id"}).value_or(1);
@@ -519,6 +521,8 @@ void read_norm_switches(ConfigReader& reader, ModelConfig& config) {
     // All that attention reads without a norm of its own is read by the MLP too.
     if (config.parallel && family.key != "gpt_neox" && family.key != "falcon")
         config.one_norm = true;
+    if (!reader.flag("vision_use_head", true))
+        reader.complain("has 'vision_use_head' = false; expected true: its head makes the vector");
     if (!reader.flag("do_layer_norm_before", true))
         reader.complain(
             "has 'do_layer_norm_before' = false; expected true: it is not computed here");

@@ -91,7 +91,11 @@ void read_image(ConfigReader& reader, ModelConfig& config) {
     image.channels = reader.size({"num_channels"}).value_or(3);
     if (!config.family->names.register_tokens.empty())
         image.registers = reader.whole({"num_register_tokens"}).value_or(4);
-    image.leading = (config.family->names.distillation_token.empty() ? 1 : 2) + image.registers;
+    const TensorNames& names = config.family->names;
+    image.leading = (names.class_token.empty()          ? 0
+                     : names.distillation_token.empty() ? 1
+                                                        : 2) +
+                    image.registers;
     constexpr Index kMostSide = 4096;  // so that pixels are 200 MB at most, whatever a file says
     if (image.size > kMostSide)
         reader.complain(
@@ -107,9 +111,9 @@ void read_image(ConfigReader& reader, ModelConfig& config) {
     image.deviation = image.mean;
     if (config.family->read_out == ReadOut::projected) {
         image.resampling = Resampling::bicubic;  // as CLIPImageProcessor has them
-        image.keeps_shape = true;
+        image.keeps_shape = names.pool.empty();  // and SiglipImageProcessor has not
         image.resized = image.size;
-        if (image.channels == 3) {
+        if (image.keeps_shape && image.channels == 3) {
             image.mean = {0.48145466, 0.4578275, 0.40821073};
             image.deviation = {0.26862954, 0.26130258, 0.27577711};
         }

@@ -27,11 +27,12 @@ constexpr std::string_view
         "qwen2_moe smollm3 olmo3",
     kOfGemma = "gemma2 gemma3_text",
     kOfLayerNorms =
-        "bert roberta xlm-roberta megatron-bert vit deit dinov2 use_lite gpt_neox clip phi "
+        "siglip siglip_vision_model bert roberta xlm-roberta megatron-bert vit deit dinov2 "
+        "use_lite gpt_neox clip phi "
         "stablelm cohere mpnet albert electra dinov2_with_registers",
     kOfTexts = "bert roberta xlm-roberta megatron-bert use_lite electra albert",
     kOfImages = "vit deit dinov2 dinov2_with_registers",
-    kOfSizedImages = "vit deit dinov2 clip dinov2_with_registers",
+    kOfSizedImages = "siglip siglip_vision_model vit deit dinov2 clip dinov2_with_registers",
     kOfDino = "dinov2 dinov2_with_registers",
     kOfExperts = "mixtral gpt_oss qwen3_moe qwen2_moe deepseek_v2 deepseek_v3",
     kOfQwenExperts = "qwen3_moe qwen2_moe", kOfDeepSeek = "deepseek_v2 deepseek_v3",
@@ -59,12 +60,14 @@ constexpr struct {
     {"n_heads", kOfDistil},
     {"n_layers", kOfDistil},
     {"hidden_act",
-     "deepseek_v2 deepseek_v3 llama mistral qwen2 qwen3 phi3 olmo2 granite mixtral gpt_oss "
+     "siglip siglip_vision_model deepseek_v2 deepseek_v3 llama mistral qwen2 qwen3 phi3 olmo2 "
+     "granite mixtral gpt_oss "
      "gpt_neox bert roberta "
      "xlm-roberta megatron-bert vit deit dinov2 use_lite clip qwen3_moe qwen2_moe smollm3 olmo "
      "olmo3 phi starcoder2 stablelm cohere mpnet albert electra dinov2_with_registers"},
     {"intermediate_size",
-     "deepseek_v2 deepseek_v3 llama mistral qwen2 qwen3 phi3 gemma2 gemma3_text olmo2 granite "
+     "siglip siglip_vision_model deepseek_v2 deepseek_v3 llama mistral qwen2 qwen3 phi3 gemma2 "
+     "gemma3_text olmo2 granite "
      "mixtral gpt_oss gpt_neox "
      "bert "
      "roberta xlm-roberta megatron-bert vit deit use_lite clip qwen3_moe qwen2_moe smollm3 olmo "
@@ -187,9 +190,11 @@ constexpr struct {
     {"mlp_ratio", kOfDino},
     {"use_swiglu_ffn", kOfDino},
     {"projection_dim", "clip"},
-    {"text_config", "clip gemma3"},
+    {"projection_size", "siglip"},
+    {"vision_use_head", "siglip siglip_vision_model"},
+    {"text_config", "clip siglip gemma3"},
     {"text_config_dict", "clip"},
-    {"vision_config", "clip gemma3"},
+    {"vision_config", "clip siglip gemma3"},
     {"vision_config_dict", "clip"},
     {"d_ff", kOfT5},
     {"d_kv", kOfT5},

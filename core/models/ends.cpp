@@ -4,6 +4,9 @@
 #include <cmath>
 #include <vector>
 
+#include "core/backend.h"
+#include "core/engine.h"
+#include "core/models/block.h"
 #include "core/models/cache.h"
 #include "core/models/family.h"
 #include "core/models/layers.h"
@@ -66,6 +69,21 @@ Tensor logits_of(const Tensor& x, const WeightMatrix& table) {
 /// Of the class token, which is the first; empty where the model has no classifier.
 Tensor class_logits(const Tensor& x, const LinearWeights& classifier) {
     return through(row_of(x, 0), classifier);
+}
+
+/// The probe's attention over the rows, y, plus MLP(norm(y)): Zhai et al. 2022, arXiv:2106.04560, §3.2.
+Tensor pooled(const Tensor& rows, const Model& model) {
+    const PoolWeights& pool = model.weights().pool;
+    const ModelConfig& config = model.config();
+    Inputs inputs{
+        .x = pool.probe, .x_kv = rows, .q = {}, .k = {}, .v = {}, .params = pool.attention};
+    AttentionSpec spec;
+    spec.heads = spec.kv_heads = config.heads;
+    auto trace = attend(inputs, spec, *find_backend("staged"), only_stage(Stage::output), {});
+    ATTN_CHECK(trace.has_value(), "the shapes are those of the weights");
+    Tensor y = std::move((*trace)[Stage::output]);
+    add(y, mlp_of(normalised(y, pool.norm, config.family->norm, config.epsilon), pool.mlp, config));
+    return y;
 }
 
 }  // namespace
@@ -160,6 +178,7 @@ Tensor embedded_sound(const Model& model, const Tensor& spectrogram) {
 
 Index read_row(const ModelConfig& config, std::span<const ModelToken> tokens) {
     if (config.image) return 0;
+    if (config.family->reads_last) return std::ssize(tokens) - 1;
     constexpr Index kOldEnd = 2;  // of files that say it wrongly: the end is the largest id there
     const auto at = config.end_id == kOldEnd
                         ? std::ranges::max_element(tokens, {}, &ModelToken::id)
@@ -183,6 +202,7 @@ Tensor read_out_of(const Model& model, const Tensor& x) {
     const LinearWeights& read_out = model.weights().read_out;
     const Tensor normal = normalised_at_end(model, x);
     if (config.family->read_out == ReadOut::sentence) return sentence_vector(normal, read_out);
+    if (!model.weights().pool.probe.empty()) return of_length_1(pooled(normal, model));
     if (config.family->read_out == ReadOut::projected)
         return of_length_1(through(row_of(normal, 0), read_out));
     if (!model.gives_logits()) return {};

@@ -428,6 +428,28 @@ constexpr TensorNames kClipImage = {
     .final_norm = "vision_model.post_layernorm",
     .read_out = "visual_projection"};
 
+constexpr TensorNames siglip_text() {
+    TensorNames names = kClipText;
+    names.read_out = "text_model.head";
+    names.logit_bias = "logit_bias";
+    return names;
+}
+
+/// Of a pair, or of a file of its own, with or without the prefix.
+constexpr TensorNames kSiglipImage = {.prefix = "vision_model.",
+                                      .positions = "embeddings.position_embedding.weight",
+                                      .patches = "embeddings.patch_embedding",
+                                      .attention_norm = "encoder.layers.{}.layer_norm1",
+                                      .q = "encoder.layers.{}.self_attn.q_proj",
+                                      .k = "encoder.layers.{}.self_attn.k_proj",
+                                      .v = "encoder.layers.{}.self_attn.v_proj",
+                                      .out = "encoder.layers.{}.self_attn.out_proj",
+                                      .mlp_norm = "encoder.layers.{}.layer_norm2",
+                                      .up = "encoder.layers.{}.mlp.fc1",
+                                      .down = "encoder.layers.{}.mlp.fc2",
+                                      .final_norm = "post_layernorm",
+                                      .pool = "head"};
+
 constexpr TensorNames kUseLite = {.embedding = "embedding",
                                   .attention_norm = "layers.{}.attention_norm",
                                   .qkv = "layers.{}.qkv",
@@ -800,6 +822,33 @@ constexpr ModelFamily clip_tower(bool images) {
 
 constexpr ModelFamily kClipSecond = clip_tower(true);
 
+constexpr ModelFamily siglip_tower(bool images) {
+    ModelFamily family = clip_tower(images);
+    family.key = "siglip";
+    family.text = "SigLIP";
+    family.epsilon = 1e-6;
+    family.activation = Activation::gelu_tanh;
+    family.causal = false;
+    family.reads_last = !images;
+    family.names = images ? kSiglipImage : siglip_text();
+    family.defaults = images ? R"({"hidden_size": 768, "intermediate_size": 3072,
+        "num_hidden_layers": 12, "num_attention_heads": 12, "image_size": 224, "patch_size": 16})"
+                             : R"({"vocab_size": 32000, "hidden_size": 768,
+        "intermediate_size": 3072, "num_hidden_layers": 12, "num_attention_heads": 12,
+        "max_position_embeddings": 64})";
+    return family;
+}
+
+constexpr ModelFamily kSiglipSecond = siglip_tower(true);
+
+constexpr ModelFamily siglip_vision() {
+    ModelFamily family = siglip_tower(true);
+    family.key = "siglip_vision_model";
+    family.text = "SigLIP (vision)";
+    family.stack = family.section = {};
+    return family;
+}
+
 constexpr ModelFamily of_two(ModelFamily first, const ModelFamily* second) {
     first.second = second;
     return first;
@@ -904,6 +953,8 @@ constexpr std::array kFamilies = {
     of_two(bart_stack(true, false), &kMarianSecond),
     of_two(whisper_stack(false), &kWhisperSecond),
     of_two(clip_tower(false), &kClipSecond),
+    of_two(siglip_tower(false), &kSiglipSecond),
+    siglip_vision(),
     of_images("vit", "ViT", 1e-12, kVit),
     of_images("deit", "DeiT", 1e-12, deit()),
     of_images("dinov2", "DINOv2", 1e-6, dino()),

@@ -75,6 +75,8 @@ struct TensorNames {
     std::string_view logits_bias =
         {};  // one row that is added to logits, without ".bias", where the file has it
     std::string_view logit_scale = {};  // of a pair of towers: ln of what cosines are multiplied by
+    std::string_view logit_bias = {};   // added to that product
+    std::string_view pool = {};  // of images: attention of one query over all rows, and an MLP
     std::string_view distances =
         {};  // of the first layer, for all: a row for each bucket of distances
     std::string_view plain_up = {};  // in place of gate and up, where the configuration has no gate
@@ -174,7 +176,8 @@ struct ModelFamily {
     TensorNames names = {};
     std::string_view kin = {};  // the family whose keys of config.json are its own too
     bool read_out_bias = false;
-    Index start_id = 0;  // the token that a decoder begins with, by default
+    bool reads_last = false;  // the last token's vector is that of the text
+    Index start_id = 0;       // the token that a decoder begins with, by default
     // of a model of two stacks of blocks; `section` also of one in a model of texts and images
     std::string_view stack = {};     // what the stack is called: "encoder"
     std::string_view section = {};   // the object of config.json that is about it

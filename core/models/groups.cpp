@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "core/backend.h"
+#include "core/bias.h"
 #include "core/engine.h"
 #include "core/models/ends.h"
 #include "core/models/family.h"
@@ -46,6 +47,11 @@ Result<std::vector<ModelToken>> written_tokens(const Model& model, const std::st
     });
 }
 
+Index columns_of_vector(const Model& tower) {
+    return tower.weights().pool.probe.empty() ? tower.weights().read_out.weight.shape().d
+                                              : tower.config().width;
+}
+
 /// Of texts or images: a row for each, [1, 1, n, projection], what a person reads of it, and what is to be known of it.
 struct Vectors {
     Tensor rows;
@@ -57,8 +63,7 @@ Result<Vectors> vectors_of(const Model& tower, const std::vector<std::string>& a
     constexpr std::size_t kMostShown = 40;  // code points
     const bool images = tower.config().image.has_value();
     Vectors made;
-    made.rows =
-        Tensor::uninitialised({1, 1, std::ssize(all), tower.weights().read_out.weight.shape().d});
+    made.rows = Tensor::uninitialised({1, 1, std::ssize(all), columns_of_vector(tower)});
     for (std::size_t n = 0; n < all.size(); ++n) {
         const auto run = tower.read(all[n], backend, {}, {control.stop, {}});
         if (!run) return tl::unexpected(run.error());
@@ -76,7 +81,8 @@ Result<Vectors> vectors_of(const Model& tower, const std::vector<std::string>& a
     return made;
 }
 
-/// Cosines of images and texts times e^logit_scale: Radford et al. 2021, arXiv:2103.00020, figure 3.
+/// Cosines of images and texts times e^logit_scale: Radford et al. 2021, arXiv:2103.00020, figure 3. Plus logit_bias: Zhai et
+/// al. 2023, arXiv:2303.15343, §3.2.
 Result<ModelRun> matched(const Model& model, const Reading& reading, const Backend& backend,
                          StageSet keep, const RunControl& control) {
     ModelRun run;
@@ -93,6 +99,8 @@ Result<ModelRun> matched(const Model& model, const Reading& reading, const Backe
     AttentionSpec spec;
     spec.scale = ScaleKind::value;
     spec.scale_value = std::exp(static_cast<double>(model.weights().logit_scale.data()[0]));
+    if (const Tensor& bias = model.weights().logit_bias; !bias.empty())
+        spec.mask.bias = make_bias(bias);
     auto trace = attend(*inputs, spec, backend, keep | only_stage(Stage::output), control);
     if (!trace) return tl::unexpected(trace.error());
     Tensor residual = (*trace)[Stage::output];

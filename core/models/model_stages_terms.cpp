@@ -613,7 +613,10 @@ PartCost part_cost(const Model& model, StackPart part, Index layer, Index tokens
         return cost;
     }
     if (part == StackPart::end) {
-        cost.parameters = counted_in(weights.final_norm) + counted_in(weights.read_out);
+        const PoolWeights& pool = weights.pool;
+        cost.parameters = counted_in(weights.final_norm) + counted_in(weights.read_out) +
+                          pool.probe.count() + counted_in(pool.norm) + counted_in(pool.mlp);
+        for (const Tensor& each : pool.attention.tensors) cost.parameters += each.count();
         const bool next = config.family->read_out == ReadOut::next_token;
         if (next && model.gives_logits())
             cost.flop = 2.0 * rows * static_cast<double>(read_out_table(model).shape().count());

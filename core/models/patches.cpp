@@ -89,7 +89,8 @@ RgbImage patched_part(const RgbImage& fitted, const ImageInput& input) {
 
 std::vector<ModelToken> patch_tokens(const ImageInput& input) {
     const Index side = input.side();
-    std::vector<ModelToken> tokens{{0, "CLS"}};
+    std::vector<ModelToken> tokens;
+    if (input.leading > 0) tokens.push_back({0, "CLS"});
     if (input.leading - input.registers == 2) tokens.push_back({1, "DIST"});
     for (Index n = 0; n < input.registers; ++n)
         tokens.push_back({std::ssize(tokens), fmt::format("REG{}", n)});

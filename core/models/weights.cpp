@@ -400,6 +400,32 @@ void untie(ModelWeights& weights) {
     if (is_equal(weights.read_out.weight, weights.embedding)) weights.read_out.weight = {};
 }
 
+/// torch's MultiheadAttention, whose q|k|v is one matrix [3 width, width], and an MLP.
+void read_pool(WeightReader& reader, const ModelConfig& config, Index width, PoolWeights& pool,
+               Steps& steps) {
+    const std::string name(config.family->names.pool);
+    if (name.empty()) return;
+    const auto full = [&](const char* part) { return reader.full_name(name + part, 0, ""); };
+    const auto linear = [&](const char* part, Index in, Index out, LinearWeights& into) {
+        if (steps.ok()) steps.take(reader.linear(name + part, 0, in, out), into);
+    };
+    steps.take(reader.matrix(full(".probe"), 1, width), pool.probe);
+    Tensor stored;
+    steps.take(reader.matrix(full(".attention.in_proj_weight"), 3 * width, width), stored);
+    LinearWeights qkv, out;
+    steps.take(reader.matrix(full(".attention.in_proj_bias"), 1, 3 * width), qkv.bias);
+    linear(".attention.out_proj", width, width, out);
+    steps.take(reader.norm(name + ".layernorm", 0, width), pool.norm);
+    linear(".mlp.fc1", width, config.hidden.value_or(kAny), pool.mlp.up);
+    if (steps.ok()) linear(".mlp.fc2", pool.mlp.up.weight.shape().d, width, pool.mlp.down);
+    if (!steps.ok()) return;
+    qkv.weight =
+        Tensor::shared({1, 1, width, 3 * width}, turned_numbers(stored.values(), 3 * width));
+    if (auto split = split_qkv(qkv, config, pool.attention); !split) steps.keep(split.error());
+    pool.attention[Param::w_o] = out.weight.tensor();
+    pool.attention[Param::b_o] = std::move(out.bias);
+}
+
 void read_ends(WeightReader& reader, const ModelConfig& config, Index width, ModelWeights& weights,
                Steps& steps) {
     const TensorNames& names = config.family->names;
@@ -408,7 +434,8 @@ void read_ends(WeightReader& reader, const ModelConfig& config, Index width, Mod
     const ReadOut read_out = config.family->read_out;
     const bool classes = (read_out == ReadOut::classes || read_out == ReadOut::token_classes) &&
                          reader.has(names.read_out, 0);
-    const bool projected = read_out == ReadOut::projected;
+    const bool projected = read_out == ReadOut::projected && names.pool.empty();
+    read_pool(reader, config, width, weights.pool, steps);
     if (read_out == ReadOut::sentence || classes || projected)
         steps.take(reader.linear(names.read_out, 0, width, projected ? config.projection : kAny),
                    weights.read_out);
@@ -443,8 +470,9 @@ void read_patches(WeightReader& reader, const ModelConfig& config, ModelWeights&
     const TensorNames& names = config.family->names;
     const ImageInput& image = *config.image;
     const Index places = image.side() * image.side() + image.leading - image.registers;
-    steps.take(reader.matrix(reader.full_name(names.class_token, 0, ""), 1, config.width),
-               weights.class_token);
+    if (!names.class_token.empty())
+        steps.take(reader.matrix(reader.full_name(names.class_token, 0, ""), 1, config.width),
+                   weights.class_token);
     if (!names.distillation_token.empty())
         steps.take(
             reader.matrix(reader.full_name(names.distillation_token, 0, ""), 1, config.width),
@@ -501,6 +529,9 @@ void read_entry(WeightReader& reader, const ArrayFile& file, const ModelConfig& 
     if (!names.logit_scale.empty())
         steps.take(reader.matrix(reader.full_name(names.logit_scale, 0, ""), 1, 1),
                    weights.logit_scale);
+    if (!names.logit_bias.empty())
+        steps.take(reader.matrix(reader.full_name(names.logit_bias, 0, ""), 1, 1),
+                   weights.logit_bias);
     if (!names.kinds.empty()) table(names.kinds, config.kinds.value_or(kAny), weights.kinds);
     if (!names.embedding_norm.empty())
         steps.take(reader.norm(names.embedding_norm, 0, columns), weights.embedding_norm);

@@ -62,6 +62,14 @@ struct BlockWeights {
     LinearWeights shared_gate;        // [width, 1]: σ(x W) is its factor; not there: 1
 };
 
+/// A vector of all rows of x: that of one query over them through `norm` and `mlp`, which is added to it.
+struct PoolWeights {
+    Tensor probe;      // [1, 1, 1, width]: the query before W_Q; empty: none
+    Params attention;  // w_q, w_k, w_v, w_o and their biases
+    NormWeights norm;
+    MlpWeights mlp;
+};
+
 struct ModelWeights {
     WeightMatrix embedding;  // [1, 1, vocabulary, width]; empty: the model reads images or sounds
     Tensor class_token;      // of images: [1, 1, 1, width]
@@ -72,6 +80,8 @@ struct ModelWeights {
     WeightMatrix positions;              // [1, 1, positions, width], or empty
     Tensor distances;                    // [1, 1, buckets, heads], or empty
     Tensor logit_scale;                  // of the first of two towers: one number, or empty
+    Tensor logit_bias;                   // the same
+    PoolWeights pool;                    // of images, or none
     WeightMatrix kinds;                  // BERT's token types; the first is added to every token
     NormWeights embedding_norm, final_norm;
     LinearWeights

@@ -23,6 +23,7 @@ THREE = {"hidden_size": 18, "num_attention_heads": 3}  # of models whose heads s
 PAIR = {"d_model": 12, "encoder_attention_heads": 3, "decoder_attention_heads": 3, "encoder_ffn_dim": 16, "decoder_layers": 2, "vocab_size": 45}
 LATENT = {**SMALL, **THREE, "num_key_value_heads": 3, "num_hidden_layers": 2, "q_lora_rank": 6, "kv_lora_rank": 5, "qk_nope_head_dim": 3, "qk_rope_head_dim": 2,
           "v_head_dim": 4, "moe_intermediate_size": 6}
+TOWER = {**THREE, "intermediate_size": 20}
 # What each family's golden changes of its base in transformers_table.py; each has 2 layers.
 CHANGES = {
     "qwen3_moe": {**SMALL, "head_dim": 6, "num_experts": 4, "moe_intermediate_size": 6, "mlp_only_layers": [1]},
@@ -48,6 +49,8 @@ CHANGES = {
     "marian": {**PAIR, "pad_token_id": 44, "decoder_start_token_id": 44},
     "whisper": {**{key: value for key, value in PAIR.items() if key != "encoder_layers"}, "encoder_layers": 2, "num_mel_bins": 8, "max_source_positions": 50,
                 "decoder_start_token_id": 3},
+    "siglip": {"text_config": {**TOWER, "vocab_size": 45}, "vision_config": {**TOWER, "num_hidden_layers": 2}},
+    "siglip_vision_model": TOWER,
     "dinov2_with_registers": {**THREE, "num_register_tokens": 2},
 }
 
@@ -71,7 +74,7 @@ def recorded(model, found):
         children = dict(module.named_children())
         of = lambda *names: next((children[each] for each in names if each in children), None)
         fused = of("query_key_value", "Wqkv")
-        kind = "c" if "encoder_attn" in name else "d" if "decoder.layers" in name and model.config.is_encoder_decoder else "l"
+        kind = "i" if "vision_model" in name else "c" if "encoder_attn" in name else "d" if "decoder.layers" in name and model.config.is_encoder_decoder else "l"
         if fused is not None:
             def keep(_, __, got, kind=kind, module=module):
                 d = module.head_dim
@@ -97,7 +100,7 @@ def recorded(model, found):
             continue
         parts = (of("q_norm", "q_layernorm") or of("q_proj", "query", "q"), of("k_norm", "k_layernorm") or of("k_proj", "key", "k"),
                  of("v_proj", "value", "v"))
-        if any(part is None for part in parts) or "vision" in name:
+        if any(part is None for part in parts) or ("vision" in name and model.config.model_type != "siglip"):
             continue
         store = {}
         width = getattr(module, "head_dim", None) or getattr(module, "attention_head_size", None)
@@ -122,20 +125,23 @@ def golden(family):
     config = {key: value for key, value in saved.items() if (key in own or key in changed) and value != {}}
     for key in ("transformers_version", "dtype", "eos_token_id", "num_labels", "_name_or_path"):
         config.pop(key, None)
-    if "text_config" in config:
+    if family == "siglip":
+        for part in ("text_config", "vision_config"):
+            config[part] = {key: value for key, value in config[part].items() if key in changed[part]}
+    elif "text_config" in config:
         config["text_config"] = {key: value for key, value in config["text_config"].items() if key in changed["text_config"]}
         config["vision_config"] = {}
     (folder / "config.json").write_text(json.dumps({"model_type": family, **config}, indent=1) + "\n")
     arrays = {key: value for key, value in load(folder / "model.safetensors").items() if "vision_tower" not in key and "projector" not in key
               and "pooler" not in key}
     save(folder / "model.safetensors", arrays)
-    image = "image_size" in base
+    image = "image_size" in base or family == "siglip"
     sound = "num_mel_bins" in base
     if sound:
         table.write_sound(folder, 5, 0.4)
     if image:
         table.write_image(folder, 5)
-        (folder / "preprocessor_config.json").write_text(json.dumps({"image_mean": [0.5] * 3, "image_std": [0.5] * 3}) + "\n")
+        (folder / "preprocessor_config.json").write_text(json.dumps({"image_mean": [0.5] * 3, "image_std": [0.5] * 3, **({"resample": 2} if "siglip" in family else {})}) + "\n")
     model = table.opened(folder, cls)
     routing = []
     for module in model.modules():
@@ -163,9 +169,9 @@ def golden(family):
         found[f"l{n}.routing"] = shares
     if image:
         from PIL import Image
-        size = model.config.image_size
+        size = getattr(model.config, "vision_config", model.config).image_size
         pixels = numpy.asarray(Image.open(folder / "image.png").resize((size, size), Image.BILINEAR), dtype=numpy.float64)
-        found = {"pixels": torch.tensor((pixels / 255 - 0.5) / 0.5).permute(2, 0, 1), **found}
+        found = {"pixels": torch.tensor((pixels / 255 - 0.5) / 0.5).permute(2, 0, 1), **({"ids": torch.tensor(IDS)} if family == "siglip" else {}), **found}
     elif sound:
         found = {"features": table.features(model.config, folder / "sound.wav")[0], **found}
     else:

@@ -338,7 +338,7 @@ TEST_CASE("what is wrong with a config is named") {
         {"mamba", "", "", R"(AutoTokenizer.from_pretrained(".")("TEXT", return_tensors="pt"))"},
         {"swin", R"(,"image_size":32)", "PIL.Image, ",
          R"(AutoImageProcessor.from_pretrained(".")(PIL.Image.open("IMAGE"), return_tensors="pt"))"},
-        {"siglip", R"(,"vision_config":{},"text_config":{})", "PIL.Image, ",
+        {"siglip2", R"(,"vision_config":{},"text_config":{})", "PIL.Image, ",
          R"(AutoProcessor.from_pretrained(".")(text=["TEXT"], images=PIL.Image.open("IMAGE"), return_tensors="pt"))"},
         {"speech_to_text", R"(,"num_mel_bins":8,"decoder_start_token_id":1)", "torch, ",
          R"(AutoFeatureExtractor.from_pretrained(".")(SAMPLES, sampling_rate=16000, return_tensors="pt"), )"

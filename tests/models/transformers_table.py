@@ -38,6 +38,9 @@ MHA = {**LLAMA, "num_key_value_heads": 4}
 BERT = {"hidden_size": 24, "intermediate_size": 36, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": VOCABULARY,
         "max_position_embeddings": 20, "pad_token_id": 0, "num_labels": 3}
 IMAGE = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4, "image_size": 14, "patch_size": 4}
+SIGLIP_IMAGE = {**IMAGE, "intermediate_size": 36}
+SIGLIP_TEXT = {"hidden_size": 24, "intermediate_size": 36, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": VOCABULARY,
+               "max_position_embeddings": 20}
 GPT2 = {"n_embd": 24, "n_layer": 2, "n_head": 4, "vocab_size": VOCABULARY, "n_positions": 24, "bos_token_id": 1, "eos_token_id": 2}
 
 
@@ -206,6 +209,14 @@ FAMILIES = {
                                                         "pad_token_id": 0, "num_labels": 3}, [
         {}, {"n_layers": 1}, {"n_heads": 3}, {"n_heads": 1}, {"activation": "relu"}, {"hidden_dim": 17}, {"n_layers": 3}, {"dim": 20, "n_heads": 2},
         {"vocab_size": 50}, {"max_position_embeddings": 13}, {"num_labels": 5}, {"n_heads": 6}]),
+    "siglip": ("SiglipModel", {"text_config": SIGLIP_TEXT, "vision_config": SIGLIP_IMAGE}, [{}, *(
+        {part: one} for part in ("text_config", "vision_config") for one in (
+            {"num_hidden_layers": 1}, {"num_attention_heads": 3}, {"layer_norm_eps": 0.03}, {"hidden_act": "relu"}, {"intermediate_size": 17})),
+        {"text_config": {"max_position_embeddings": 11}}, {"text_config": {"hidden_size": 20, "num_attention_heads": 2, "projection_size": 24}},
+        {"vision_config": {"patch_size": 7, "image_size": 16}}, {"vision_config": {"num_hidden_layers": 3}, "text_config": {"num_attention_heads": 1}}]),
+    "siglip_vision_model": ("SiglipVisionModel", SIGLIP_IMAGE, [
+        {}, {"num_hidden_layers": 1}, {"num_attention_heads": 3}, {"patch_size": 7}, {"num_channels": 3}, {"layer_norm_eps": 0.03}, {"hidden_act": "relu"},
+        {"intermediate_size": 17}, {"image_size": 16}, {"num_hidden_layers": 3}, {"hidden_size": 20, "num_attention_heads": 2}, {"num_attention_heads": 1}]),
     "vit": ("ViTForImageClassification", {**IMAGE, "intermediate_size": 36, "num_labels": 3}, [
         {}, {"num_hidden_layers": 1}, {"num_attention_heads": 3}, {"patch_size": 7}, {"qkv_bias": False}, {"layer_norm_eps": 0.03}, {"hidden_act": "relu"},
         {"num_labels": 5}, {"intermediate_size": 17}, {"image_size": 16}, {"num_hidden_layers": 3}, {"hidden_size": 20, "num_attention_heads": 2}]),
@@ -240,7 +251,7 @@ ADDED = {"alibi": True, "attention_bias": True, "attention_multiplier": 0.5, "at
 def merged(base, change):
     made = copy.deepcopy(base)
     for key, value in change.items():
-        made[key] = merged(made[key], value) if isinstance(value, dict) and key == "text_config" else copy.deepcopy(value)
+        made[key] = merged(made[key], value) if isinstance(value, dict) and key in ("text_config", "vision_config") else copy.deepcopy(value)
     return made
 
 
@@ -263,18 +274,22 @@ def run(model, folder, generates):
     import torch
     found, outputs = {}, []
     keep = lambda _, __, got: outputs.append(got[0] if isinstance(got, tuple) else got)
-    blocks = [m for m in model.modules() if BLOCK.search(type(m).__name__) and "Siglip" not in type(m).__name__]
+    kind = model.config.model_type
+    blocks = [m for m in model.modules() if BLOCK.search(type(m).__name__) and ("Siglip" not in type(m).__name__ or kind.startswith("siglip"))]
     hooks = [m.register_forward_hook(keep) for m in blocks]
     image = (folder / "image.png").exists()
     if image:
         from PIL import Image
-        size = json.loads((folder / "config.json").read_text())["image_size"]
+        size = json.loads((folder / "config.json").read_text())
+        size = (size["vision_config"] if kind == "siglip" else size)["image_size"]
         pixels = numpy.asarray(Image.open(folder / "image.png").resize((size, size), Image.BILINEAR), dtype=numpy.float64)
         reads = {"pixel_values": torch.tensor((pixels / 255 - 0.5) / 0.5).permute(2, 0, 1)[None]}
     elif (folder / "sound.wav").exists():
         reads = {"input_features": features(model.config, folder / "sound.wav")}
     else:
         reads = {"input_ids": torch.tensor(IDS)[None]}
+    if kind == "siglip":
+        reads["input_ids"] = torch.tensor(IDS)[None]
     pair = getattr(model.config, "is_encoder_decoder", False)
     if pair:
         reads["decoder_input_ids"] = torch.tensor([[model.config.decoder_start_token_id, *WRITTEN]])
@@ -290,6 +305,16 @@ def run(model, folder, generates):
             found.update({f"{kind}{n}.residual": residual.double().numpy()[None] for n, residual in enumerate(residuals)})
         found["logits"] = answer.logits.double().numpy()
         return found
+    if kind == "siglip":  # texts' layers are l0, …, those of images i0, …; the latter ran first
+        images, texts = answer.vision_model_output.attentions, answer.text_model_output.attentions
+        for part, all_weights, residuals in (("i", images, outputs[:len(images)]), ("l", texts, outputs[len(images):])):
+            assert len(all_weights) == len(residuals)
+            found.update({f"{part}{n}.weights": weights.double().numpy() for n, weights in enumerate(all_weights)})
+            found.update({f"{part}{n}.residual": residual.double().numpy()[None] for n, residual in enumerate(residuals)})
+        found.update({"i.embedding": answer.image_embeds.numpy(), "l.embedding": answer.text_embeds.numpy(), "m0.biased": answer.logits_per_image.numpy()})
+        return found
+    if kind == "siglip_vision_model":
+        found["l.embedding"] = torch.nn.functional.normalize(answer.pooler_output.double()).numpy()
     for n, weights in enumerate(answer.attentions):
         found[f"l{n}.weights"] = weights.double().numpy()
     for n, residual in enumerate(outputs):
@@ -387,10 +412,11 @@ def make(folder, families):
             (at / "change.json").write_text(json.dumps(change))
             if "num_mel_bins" in base:
                 write_sound(at, n)
-            if "image_size" in base:
+            if "image_size" in base or family == "siglip":
                 write_image(at, n)
+                size = getattr(model.config, "vision_config", model.config).image_size
                 (at / "preprocessor_config.json").write_text(json.dumps(
-                    {"image_mean": [0.5] * 3, "image_std": [0.5] * 3, "size": {"height": model.config.image_size, "width": model.config.image_size},
+                    {"image_mean": [0.5] * 3, "image_std": [0.5] * 3, "size": {"height": size, "width": size},
                      "resample": 2, "rescale_factor": 1 / 255}))
             if not expected(at, cls, True):
                 print(f"{family} {n} {change}: {numpy.load(at / 'expected.npz')['fault']}")
@@ -403,7 +429,7 @@ SKIPPED = {"model_type", "architectures", "transformers_version", "dtype", "torc
 def mutations(config, path=()):
     """(what, path, change of the object that has it)."""
     for key, value in config.items():
-        if key in SKIPPED:
+        if key in SKIPPED and not (key == "vision_config" and config.get("model_type") == "siglip"):
             continue
         at = (*path, key)
         yield "deleted", at, lambda o, k=key: o.pop(k)
@@ -485,14 +511,22 @@ def compared(folder, attnscope, generates):
         image, sound = folder / "image.png", folder / "sound.wav"
         reads = ["--image", image] if image.exists() else ["--audio", sound] if sound.exists() else ["--token-ids", ",".join(map(str, IDS))]
         ours = {}
-        for group, kind in (("encoder", "l"), ("decoder", "d"), ("cross", "c")) if any(key[0] == "d" and "." in key for key in theirs) else ((None, "l"),):
-            of_group = ["--group", group, "--decoder", " ".join(map(str, WRITTEN))] if group else []
-            done = subprocess.run([*attnscope, "trace", "--model", folder, *reads, *of_group[:2 if group == "encoder" else 4], "--keep", "weights", "-o", out],
+        towers = json.loads((folder / "config.json").read_text()).get("model_type") == "siglip"
+        if towers:
+            reads += ["--token-ids", ",".join(map(str, IDS))]
+        decodes = any(key[0] == "d" and "." in key for key in theirs)
+        for group, kind in ((("text", "l"), ("image", "i"), ("match", "m")) if towers else
+                            (("encoder", "l"), ("decoder", "d"), ("cross", "c")) if decodes else ((None, "l"),)):
+            of_group = ["--group", group] if group else []
+            if decodes and group != "encoder":
+                of_group += ["--decoder", " ".join(map(str, WRITTEN))]
+            done = subprocess.run([*attnscope, "trace", "--model", folder, *reads, *of_group, "--keep", "biased" if kind == "m" else "weights", "-o", out],
                                   capture_output=True, text=True)
             if done.returncode != 0:
                 return ("refused" if done.returncode == 2 else "wrong", done.stderr.strip().splitlines()[-1] if done.stderr else str(done.returncode))
             with numpy.load(out) as file:
-                ours.update({kind + key[1:] if key[0] == "l" and "." in key else key: value for key, value in file.items()})
+                ours.update({kind + key[1:] if key[0] == "l" and "." in key else f"{kind}.{key}" if key == "embedding" else key: value
+                             for key, value in file.items()})
         if "fault" in theirs:
             return "no reference", str(theirs["fault"])
         worst = 0.0
@@ -546,7 +580,7 @@ def compare(folder, attnscope, families, table):
         lines = ["# Families against transformers", "",
                  f"`tests/models/transformers_table.py` made this table with transformers {versions['transformers']} and torch {versions['torch']} "
                  f"(float64, eager attention) on {versions['date']}.", "",
-                 "- *Right*: weights of attention, residuals, logits and, for configurations, five generated tokens differ by at most 5e−5 of max(1, the largest number).",
+                 "- *Right*: weights of attention, residuals, logits or vectors and, for configurations, five generated tokens differ by at most 5e−5 of max(1, the largest number).",
                  "- *Refused*: attnscope names the key, the value and the expected value.",
                  "- *No reference*: transformers raises an error, or makes random weights for arrays that the file does not have.",
                  "- *Variants*: `config.json` with one key deleted, nulled, doubled, halved, flipped, replaced, or added from another family.", "",

@@ -45,7 +45,8 @@ struct ReadableModel {
 inline ReadableModel readable_model(const Scratch& scratch, const std::string& family) {
     const std::filesystem::path folder = scratch / family;
     const auto image = golden_model(family) / "image.png";
-    if (family != "clip" && std::filesystem::exists(image))  // which reads a text first
+    if (family != "clip" && family != "siglip" &&  // which read a text first
+        std::filesystem::exists(image))
         return {golden_model(family).string(), "", image.string()};
     if (const auto sound = golden_model(family) / "sound.wav"; std::filesystem::exists(sound))
         return {golden_model(family).string(), sound.string(), ""};
