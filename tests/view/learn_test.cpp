@@ -146,6 +146,66 @@ TEST_CASE("learn: the headline says what the numbers say, also that there is no 
     CHECK(has(learn_point(small_learn_state()), "Space trains them"));
 }
 
+namespace {
+
+/// The run of `state` with weights of two known heads on a b c a b c …: layer 0 looks at the previous token, layer 1 at the
+/// token after the earlier copy.
+std::shared_ptr<LearnSeries> with_known_heads(const AppState& state) {
+    auto series = std::make_shared<LearnSeries>(*learn_look(state).series);
+    auto probe = std::make_shared<train::Probe>(*series->sides[0].probe);
+    const auto n = std::ssize(probe->example.tokens);
+    for (Tensor& weights : probe->weights) weights = Tensor({1, 1, n, n});
+    for (Index i = 0; i < n; ++i) {
+        probe->example.tokens[static_cast<std::size_t>(i)] = i % 3;
+        probe->weights[0](0, 0, i, std::max<Index>(i - 1, 0)) = 1.0F;
+        probe->weights[1](0, 0, i, i < 3 ? 0 : i - 2) = 1.0F;
+    }
+    series->sides[0].probe = probe;
+    return series;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "learn: once trained the headline names the heads that learned a pattern, and one is shown") {
+    AppState state = small_learn_state({TrainTo{3}});
+    const auto known = with_known_heads(state);
+    const auto labels = learn_head_labels(*known, 0);
+    REQUIRE(labels.size() == 2);
+    CHECK(labels[0].label.name == HeadMeasure::previous);
+    CHECK(labels[1].label.name == HeadMeasure::induction);
+    CHECK(labels[1].weight == doctest::Approx(1.0));
+    CHECK(clearest_head(labels) == &labels[1]);
+    // Rows without probabilities have no pattern: no head is named.
+    auto empty = std::make_shared<LearnSeries>(*known);
+    auto zeros = std::make_shared<train::Probe>(*known->sides[0].probe);
+    for (Tensor& weights : zeros->weights) weights = Tensor(weights.shape());
+    empty->sides[0].probe = zeros;
+    CHECK(learn_head_labels(*empty, 0).empty());
+    CHECK(clearest_head({}) == nullptr);
+    learn_look(state).series = nullptr;
+    const AppState ended = after(state, {LearnProgress{known}});
+    CHECK(learn_look(ended).layer == 1);
+    CHECK(learn_look(ended).cell == large::Cell{11, 9});
+    CHECK(
+        learn_point(ended).starts_with("A: L0 H0 looks at the previous token (1.00), L1 H0 at "
+                                       "the token after an earlier copy (1.00)."));
+    CHECK(has(learn_notes(ended).front(), "After 3 steps: "));
+    // A choice of the reader stays.
+    const AppState chosen = after(state, {ShowLearnHead{0, 0}, LearnProgress{known}});
+    CHECK(learn_look(chosen).layer == 0);
+}
+
+TEST_CASE("learn: a click on a row of the heads selects the head") {
+    const AppState state = small_learn_state({TrainTo{3}, ShowLearnPage{LearnPage::heads}});
+    const InspectorView view = learn_inspector(state);
+    REQUIRE(view.table);
+    REQUIRE(view.table->rows.size() == 2);
+    const Actions& click = view.table->rows[1].cells.front().on_click;
+    REQUIRE(click.size() == 1);
+    CHECK(learn_look(after(state, click)).layer == 1);
+}
+
 TEST_CASE("learn: after a switch the names say what holds, and means are of the steps since") {
     AppState state = small_learn_state({TrainTo{8}, SwitchScaling{"a", 5, false}});
     const LearnSeries& series = *learn_look(state).series;

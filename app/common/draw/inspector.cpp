@@ -347,9 +347,21 @@ void draw_background(const Placed& at, float y, const TableRow& row) {
     if (row.chosen) at.frame.painter.rect(low, {low.x + at.frame.px(2), high.y}, theme.accent);
 }
 
+/// The name of a row whose first cell has actions: pressed like that cell.
+void press_label(const Placed& at, float y, const TableRow& row, Actions& out) {
+    if (row.cells.empty() || row.cells.front().on_click.empty() || !ImGui::IsWindowHovered())
+        return;
+    const ImVec2 low{at.left, y}, high{at.start(0), y + at.row()};
+    if (!ImGui::IsMouseHoveringRect(low, high)) return;
+    at.frame.painter.rect(low, {at.right, high.y}, at.frame.theme.raised);
+    ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) push_click(row.cells.front(), out);
+}
+
 void draw_row(const Placed& at, float y, const TableRow& row, std::optional<CellRef>& hovered,
               Actions& out) {
     const Theme& theme = at.frame.theme;
+    press_label(at, y, row, out);
     draw_background(at, y, row);
     draw_label(at, y, row.label, row.muted ? theme.muted : theme.text);
     for (std::size_t n = 0; n < row.cells.size(); ++n) {

@@ -10,6 +10,7 @@
 #include "app/workspaces/learn/actions.h"
 #include "app/workspaces/learn/recording.h"
 #include "app/workspaces/learn/settings.h"
+#include "app/workspaces/learn/text.h"
 #include "app/workspaces/learn/training.h"
 #include "app/workspaces/learn/view.h"
 #include "core/text.h"
@@ -63,6 +64,7 @@ void load_experiment(AppState& state, const LearnExperiment& experiment,
     if (look.plan->controls != controls) return;  // the training that is shown has other settings
     look.layer = controls.a.layers - 1;
     look.head = experiment.head;
+    look.chosen = false;
     look.measure = has_held_out(controls.a) ? LearnMeasure::held_out : LearnMeasure::accuracy;
     if (!experiment.lines.empty()) {
         look.page = LearnPage::lines;
@@ -80,6 +82,22 @@ std::optional<std::size_t> planned_run(AppState& state, const std::string& run) 
         return learn_run(state, run, learn_look(state).plan->controls.has_b());
     warn(state, "Nothing is trained yet. Press Space to train.");
     return std::nullopt;
+}
+
+/// After a training: the head of A that learned a pattern, and in its last row the key of the largest weight. A choice of
+/// the reader stays, and of a language the word that it is about.
+void show_learned_head(AppState& state) {
+    const LearnLook& now = learn_look(std::as_const(state));
+    if (now.chosen || train::info(planned(state).a.task).takes_language) return;
+    const auto labels = learn_head_labels(*now.series, 0);
+    const LearnHeadLabel* const best = clearest_head(labels);
+    if (best == nullptr) return;
+    LearnLook& look = learn_look(state);
+    look.layer = best->place.layer;
+    look.head = best->place.head;
+    const auto weights = look.series->sides[0].probe->weights[look.layer].matrix(0, look.head);
+    const auto row = weights.row(weights.rows - 1);
+    look.cell = {weights.rows - 1, std::ranges::max_element(row) - row.begin()};
 }
 
 /// Whether the plan has this step. Shows a warning if not.
@@ -330,12 +348,14 @@ void carry_out(AppState& state, const ShowLearnStep& action) {
 }
 
 void carry_out(AppState& state, const ShowLearnHead& action) {
+    learn_look(state).chosen = true;
     learn_look(state).layer = action.layer;
     learn_look(state).head = action.head;
     clamp_learn(state);
 }
 
 void carry_out(AppState& state, const SelectLearnCell& action) {
+    learn_look(state).chosen = true;
     learn_look(state).cell = {action.row, action.column};
     clamp_learn(state);
 }
@@ -375,6 +395,7 @@ void carry_out(AppState& state, const LearnProgress& action) {
     const bool ended =
         action.series->complete && of.until > 0 && !(look.series && look.series->complete);
     look.series = action.series;
+    if (ended && !faulty) show_learned_head(state);
     clamp_learn(state);
     if (ended && !faulty && state.workspace == "learn")
         show_message(

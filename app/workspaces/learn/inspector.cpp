@@ -117,6 +117,7 @@ InspectorView heads_page(const AppState& state) {
                 row.cells.push_back({cell_number(each, 3), Role::weight, {}});
         }
         row.chosen = layer == look.layer && head == look.head;
+        for (TableCell& cell : row.cells) cell.on_click = {ShowLearnHead{layer, head}};
         table.rows.push_back(std::move(row));
     }
     view.table = std::move(table);

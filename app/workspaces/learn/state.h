@@ -164,6 +164,7 @@ struct LearnLook {
     large::Cell cell;
 
     // of the moment: in no session and no journal
+    bool chosen = false;             // the shown head or cell: the end of a training keeps it
     bool ticks = false;              // the clock of a window does
     bool replay_waits = false;       // the recorded run plays once it ticks
     std::optional<double> replay_s;  // since the recorded run began to play; nullopt: it rests

@@ -1,5 +1,6 @@
 #include "app/workspaces/learn/text.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -294,6 +295,38 @@ double learn_noise(const train::Spec& spec) {
     return std::sqrt((1.0 - spec.beta1) / (1.0 + spec.beta1));
 }
 
+std::vector<LearnHeadLabel> learn_head_labels(const LearnSeries& series, std::size_t run) {
+    std::vector<LearnHeadLabel> labels;
+    const auto& probe = series.sides[run].probe;
+    if (!probe || probe->step == 0 || std::ssize(probe->example.tokens) > kMostLearnTokens)
+        return labels;
+    const train::Spec& spec = series.request.plan.controls.of(run);
+    const auto tokens = std::ssize(probe->example.tokens);
+    std::vector<std::uint8_t> allowed(static_cast<std::size_t>(tokens * tokens), 1);
+    for (Index i = 0; train::info(spec.task).causal && i < tokens; ++i)
+        std::fill(allowed.begin() + i * tokens + i + 1, allowed.begin() + (i + 1) * tokens,
+                  std::uint8_t{0});
+    for (const auto [layer, head] : each_cell(spec.layers, spec.heads)) {
+        const HeadRows rows{probe->weights[layer].matrix(0, head), allowed, probe->example.tokens};
+        const auto label = propose_label(rows);
+        if (!label) continue;
+        const auto weight = measure_head(rows)[label->name];
+        if (weight) labels.push_back({{layer, head}, *label, *weight});
+    }
+    return labels;
+}
+
+const LearnHeadLabel* clearest_head(const std::vector<LearnHeadLabel>& labels) {
+    const auto rank = [](const LearnHeadLabel& each) {
+        const double first = each.label.name == HeadMeasure::induction ? 2.0
+                             : each.label.name == HeadMeasure::sink    ? -2.0
+                                                                       : 0.0;
+        return first + each.label.lift();
+    };
+    const auto best = std::ranges::max_element(labels, {}, rank);
+    return best == labels.end() ? nullptr : &*best;
+}
+
 std::string learn_name(const LearnPlan& plan, std::size_t run) {
     std::string text = learn_run_text(plan.controls, run);
     if (text.empty() || plan.switches[run].empty()) return text;
@@ -349,9 +382,72 @@ std::string first_point(const AppState& state) {
     return earlier_text(*look.series, endings_at(*look.series, step));
 }
 
+constexpr std::size_t kMostNamedHeads = 2;  // in a headline
+
+/// Where a head of that name looks, of the headline.
+std::string_view looked_at(HeadMeasure name) {
+    switch (name) {
+        case HeadMeasure::previous:
+            return "the previous token";
+        case HeadMeasure::diagonal:
+            return "its own token";
+        case HeadMeasure::next:
+            return "the next token";
+        case HeadMeasure::duplicate:
+            return "earlier copies of the token";
+        case HeadMeasure::induction:
+            return "the token after an earlier copy";
+        default:
+            return "the first token";
+    }
+}
+
+/// "A: L0 H0 looks at the previous token (0.90), L1 H1 at the token after an earlier copy (0.97)."
+std::string heads_text(const LearnSeries& series, std::size_t run) {
+    std::vector<LearnHeadLabel> labels = learn_head_labels(series, run);
+    std::erase_if(labels, [](const LearnHeadLabel& each) {  // no training is needed for a sink
+        return each.label.name == HeadMeasure::sink;
+    });
+    if (labels.empty()) return {};
+    std::vector<LearnHeadLabel> named;
+    while (!labels.empty() && named.size() < kMostNamedHeads) {
+        const auto at = clearest_head(labels) - labels.data();
+        named.push_back(labels[static_cast<std::size_t>(at)]);
+        labels.erase(labels.begin() + at);
+    }
+    std::ranges::sort(named, {}, [](const LearnHeadLabel& each) {
+        return std::pair(each.place.layer, each.place.head);
+    });
+    std::string text = series.request.plan.controls.has_b() ? (run == 0 ? "A: " : "B: ") : "";
+    for (std::size_t n = 0; n < named.size(); ++n)
+        text += fmt::format("{}{} {} {} ({})", n == 0 ? "" : ", ", head_name(named[n].place),
+                            n == 0 ? "looks at" : "at", looked_at(named[n].label.name),
+                            cell_number(named[n].weight, 2));
+    return text + ".";
+}
+
+/// The patterns that the heads of each run learned, once training is over. For a language the answers matter more.
+std::vector<std::string> heads_points(const AppState& state) {
+    const LearnLook& look = learn_look(state);
+    std::vector<std::string> texts;
+    if (!look.series || is_recorded(state) || shown_learn_step(state) == 0 || !is_at_end(state) ||
+        train::info(planned(state).a.task).takes_language)
+        return texts;
+    for (std::size_t run = 0; run < planned(state).count(); ++run)
+        if (std::string text = heads_text(*look.series, run); !text.empty())
+            texts.push_back(std::move(text));
+    return texts;
+}
+
+/// Whether the first of them is the headline: it is of A.
+bool is_headline(const std::vector<std::string>& heads) {
+    return !heads.empty() && !heads.front().starts_with("B: ");
+}
+
 }  // namespace
 
 std::string learn_point(const AppState& state) {
+    if (const auto heads = heads_points(state); is_headline(heads)) return heads.front();
     const std::string first = first_point(state);
     return first.empty() ? right_point(state) : first;
 }
@@ -364,7 +460,11 @@ std::vector<std::string> learn_notes(const AppState& state) {
     const Index step = shown_learn_step(state);
     if (look.series && step > 0) {
         const auto endings = endings_at(*look.series, step);
-        if (!first_point(state).empty()) notes.push_back(right_point(state));
+        const auto heads = heads_points(state);
+        const bool leads = is_headline(heads);
+        if (leads || !first_point(state).empty()) notes.push_back(right_point(state));
+        if (leads) notes.push_back(first_point(state));
+        for (std::size_t n = leads ? 1 : 0; n < heads.size(); ++n) notes.push_back(heads[n]);
         notes.push_back(reading_text(state));
         notes.push_back(held_out_text(*look.series, step));
         notes.push_back(saturation_text(*look.series, endings));

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "core/head_measures.h"
+#include "core/heads/all.h"
 #include "core/train/record.h"
 
 namespace attn::view {
@@ -16,7 +18,19 @@ struct Spec;
 namespace attn::view {
 
 struct LearnPlan;
+struct LearnSeries;
 struct LearnSide;
+
+/// A head with a proposed name, on the sequence of the maps: `weight` is the mean weight of that pattern, as Heads shows it.
+struct LearnHeadLabel {
+    HeadPlace place;
+    HeadLabel label;
+    double weight = 0.0;
+};
+/// By place; empty before the first step, and where no head has a name.
+std::vector<LearnHeadLabel> learn_head_labels(const LearnSeries& series, std::size_t run);
+/// The head to show first: an induction head, else the clearest pattern; nullptr: no head has one.
+const LearnHeadLabel* clearest_head(const std::vector<LearnHeadLabel>& labels);
 
 /// "without scaling", or "with scaling, then without scaling" after a switch; "" where A is alone.
 std::string learn_name(const LearnPlan& plan, std::size_t run);

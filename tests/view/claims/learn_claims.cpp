@@ -8,8 +8,10 @@
 #include "app/workspaces/learn/state.h"
 #include "app/workspaces/learn/text.h"
 #include "app/workspaces/learn/view.h"
+#include "core/head_measures.h"
 #include "core/train/language.h"
 #include "core/train/own_data.h"
+#include "core/train/task_table.h"
 #include "core/train/trainer.h"
 #include "tests/view/claims/claims.h"
 
@@ -338,7 +340,42 @@ bool check_unknown(const Match& match) {
     return true;
 }
 
+/// "A: L0 H0 looks at the previous token (0.90), L1 H1 at the token after an earlier copy (0.97)".
+bool check_heads(const Match& match) {
+    std::string text(match.text);
+    const std::size_t run = text.starts_with("B: ") ? 1 : 0;
+    if (plan(match.state).controls.has_b() != (text[1] == ':')) return false;
+    if (text[1] == ':') text = text.substr(3);
+    const train::Probe& probe = *series(match.state).sides[run].probe;
+    const Index n = std::ssize(probe.example.tokens);
+    const bool causal = train::info(plan(match.state).controls.of(run).task).causal;
+    std::vector<std::uint8_t> allowed;
+    for (Index i = 0; i < n * n; ++i) allowed.push_back(!causal || i % n <= i / n);
+    using enum HeadMeasure;
+    constexpr std::pair<std::string_view, HeadMeasure> kPlaces[] = {
+        {"the previous token", previous},
+        {"its own token", diagonal},
+        {"the next token", next},
+        {"earlier copies of the token", duplicate},
+        {"the token after an earlier copy", induction},
+        {"the first token", sink}};
+    for (const std::string& each : split(text, ", ")) {
+        auto parts = parts_of("L{} H{} looks at {} ({})", each);
+        if (!parts) parts = parts_of("L{} H{} at {} ({})", each);
+        if (!parts) return false;
+        const auto place = std::ranges::find(
+            kPlaces, (*parts)[2], [](const auto& row) { return std::string(row.first); });
+        if (place == std::end(kPlaces)) return false;
+        const HeadRows rows{probe.weights[count_of((*parts)[0])].matrix(0, count_of((*parts)[1])),
+                            allowed, probe.example.tokens};
+        const auto weight = measure_head(rows)[place->second];
+        if (!weight || !shows((*parts)[3], *weight)) return false;
+    }
+    return true;
+}
+
 constexpr Claim kClaims[] = {
+    {"{}L{} H{} looks at {}", check_heads},
     {"At “{}” the models answer: {}", check_reading},
     {"At “{}” the model answers {}", check_reading},
     {"Held-out texts after {} step{}: {}", check_held_out},
