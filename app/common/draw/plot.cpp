@@ -208,12 +208,45 @@ void draw_x_axis(const PlotCanvas& canvas) {
                  Align::right, color, canvas.plot.x_label);
 }
 
+namespace {
+
+constexpr float kMostLabels = 0.4F;  // of the width; wider labels of curves stand above the area
+
+/// Height of a line of the legend above the area.
+float legend_line(const Frame& frame) { return frame.fonts.small.px + frame.px(4); }
+
+/// A line for each curve: its name, and its value at the marker.
+void draw_legend(const PlotCanvas& canvas, ImVec2 low, float right) {
+    const Frame& frame = canvas.frame;
+    float y = low.y;
+    for (std::size_t n = 0; n < canvas.plot.curves.size(); ++n) {
+        const Color color = ink(canvas, canvas.plot.curves[n], 1.0);
+        const std::string value =
+            canvas.plot.labels == CurveLabels::values ? value_text(canvas.plot, n) : std::string();
+        const float width = frame.text_width(frame.fonts.digits_small, value);
+        const std::string name = fit_text(frame, frame.fonts.small, canvas.plot.curves[n].label,
+                                          right - low.x - width - frame.px(8));
+        frame.painter.text(frame.fonts.small, {low.x, y}, color, name);
+        frame.painter.text(frame.fonts.digits_small,
+                           {low.x + frame.text_width(frame.fonts.small, name) + frame.px(8), y},
+                           color, value);
+        y += legend_line(frame);
+    }
+}
+
+}  // namespace
+
 PlotInput draw_plot(const PlotView& plot, const char* id, ImVec2 low, ImVec2 high, bool faded,
                     const Frame& frame) {
     const float line = frame.fonts.digits_small.px;
     PlotCanvas canvas{plot, frame, low, high, faded ? 0.45 : 1.0};
-    canvas.low = {low.x + y_labels_width(plot, frame), low.y + frame.fonts.body.px + frame.px(14)};
-    canvas.high = {high.x - curve_labels_width(plot, frame), high.y - line - frame.px(8)};
+    const float labels = curve_labels_width(plot, frame), top = frame.fonts.body.px + frame.px(14);
+    const float legend = legend_line(frame) * static_cast<float>(plot.curves.size());
+    const float area = high.y - low.y - top - line - frame.px(8);
+    const bool above = plot.labels != CurveLabels::none && legend < area / 2 &&
+                       labels > kMostLabels * (high.x - low.x);
+    canvas.low = {low.x + y_labels_width(plot, frame), low.y + top + (above ? legend : 0.0F)};
+    canvas.high = {high.x - (above ? frame.px(kLabelGap) : labels), high.y - line - frame.px(8)};
     draw_title(canvas, low, high.x - low.x);
     draw_y_axis(canvas);
     draw_x_axis(canvas);
@@ -221,7 +254,8 @@ PlotInput draw_plot(const PlotView& plot, const char* id, ImVec2 low, ImVec2 hig
     draw_curves(canvas);
     draw_marks(canvas);
     draw_marker(canvas);
-    draw_curve_labels(canvas);
+    above ? draw_legend(canvas, {low.x, low.y + frame.fonts.body.px + frame.px(4)}, high.x)
+          : draw_curve_labels(canvas);
     return read_marker(canvas, id);
 }
 
