@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/common/forward.h"
@@ -10,6 +11,9 @@
 #include "app/workspaces/generate/actions.h"
 
 namespace attn::view {
+
+/// A text with several likely next tokens, so that temperature, top-k and branches show something: the text that stories opens over.
+inline constexpr std::string_view kOpenText = "Anna saw a";
 
 /// A token of the text so far, or the place of the next one.
 struct GenerateChip {

@@ -80,7 +80,7 @@ Actions generate_example(const AppState& state) {
     if (!cannot_generate(state) || !comes_with_program(state.document()) ||
         writes_when_shown(state.document()) || built_in_model("stories").empty())
         return {};
-    return {OpenFile{"stories"}};
+    return {OpenFile{"stories", std::string(kOpenText)}};
 }
 
 std::optional<Action> escape_generate(const AppState& state) {
@@ -124,7 +124,7 @@ Actions due_in_generate(const AppState& state) {
 }
 
 std::vector<Shot> generate_shots() {
-    const OpenFile stories{"stories", "Anna saw a"};
+    const OpenFile stories{"stories", std::string(kOpenText)};
     return {
         {"", {stories, DocumentReady{}}},
         {"warm", {stories, DocumentReady{}, SetSamplingTemperature{2.0}, SetTopK{7}, SetTopP{1.0}}},

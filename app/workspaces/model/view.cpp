@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/assets.h"
 #include "app/common/colormap.h"
 #include "app/common/document/document.h"
 #include "app/common/document/model_place.h"
@@ -778,10 +779,24 @@ const ModelRead* shown_model_read(const AppState& state) {
                : nullptr;
 }
 
+namespace {
+
+/// A translation that ends in its full stop is over, and the prediction after it is noise: the token before its last word
+/// is shown; nullopt: another text.
+std::optional<Index> before_the_end(const Document& document) {
+    const auto count = std::ssize(document.tokens);
+    const bool translates = std::ranges::count(document.tokens, "=") > 0;
+    if (count < 3 || !translates || document.tokens.back() != "." || !comes_with_program(document))
+        return std::nullopt;
+    return count - 3;
+}
+
+}  // namespace
+
 std::optional<Index> wanted_row(const AppState& state) {
     const Index answered = state.document().read_out.position;
-    const std::optional<Index> row = model_look(state).row;
-    return row || answered < 0 ? row : answered;
+    if (const std::optional<Index> row = model_look(state).row) return row;
+    return answered < 0 ? before_the_end(state.document()) : answered;
 }
 
 Index model_token(const AppState& state) {

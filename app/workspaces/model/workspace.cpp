@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "app/common/actions.h"
+#include "app/common/assets.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/commands.h"
 #include "app/common/document/edits.h"
@@ -117,6 +118,14 @@ void show_status_line(AppState& state) {
 void enter_model(AppState& state) {
     take_place(state);
     show_status_line(state);
+}
+
+/// The trained model of pronouns, where no model is open and the table of known models is closed.
+Actions model_example(const AppState& state) {
+    if (model_of(state.document()) != nullptr || model_look(state).known ||
+        !comes_with_program(state.document()) || built_in_model("pronouns").empty())
+        return {};
+    return {OpenFile{"pronouns"}};
 }
 
 std::optional<Action> escape_model(const AppState& state) {
@@ -326,6 +335,7 @@ extern const WorkspaceInfo kModelWorkspace{
         [](AppState& state) {
             if (model_look(std::as_const(state)).moving) model_look(state).moving = nullptr;
         },
+    .example = model_example,
     .reasons = model_reasons,
     .has_side =
         [](const AppState& state) {

@@ -38,7 +38,7 @@ void draw_steps(const GenerateView& view, ControlBar& bar) {
         return;
     }
     if (view.cannot) {
-        open_model_button(bar, "stories");
+        open_model_button(bar, "stories", std::string(view::kOpenText));
         if (bar.button("open", "Open a model…", {"Open a model's folder", "Key: Ctrl+O"}))
             bar.out.push_back(ShowPrompt{PromptKind::open});
         return;

@@ -342,6 +342,8 @@ void draw_answers(const ModelView& view, const Box& box, const Frame& frame, Act
 
 // ---- the sum
 
+constexpr double kLeastNamed = 0.005;
+
 float place_of_sum(const ModelView& view, const StackLayout& at, const Frame& frame, double value) {
     const float inset = frame.px(44);  // for numbers beside the bars
     const double share = (value - view.sum_low) / (view.sum_high - view.sum_low);
@@ -372,9 +374,12 @@ void draw_bar_of_sum(const ModelView& view, const ModelBar& bar, const Box& line
         frame.painter.outline({low - 1, line.low.y}, {high + 1, line.high.y},
                               bar.selected ? frame.theme.accent : frame.theme.text, frame.px(1.5F));
     if (line.size().y < frame.fonts.small.px * 0.92F) return;
+    if (std::abs(bar.end - bar.start) < kLeastNamed) return;  // it would read 0.00
     const bool right = bar.end >= bar.start;
-    const std::string text =
-        bar.part && bar.name.starts_with("L") ? bar.name + " " + bar.text : bar.text;
+    // With its name, where a side has space for it.
+    std::string text = bar.name + " " + bar.text;
+    const float space = std::max(at.bars_high - high, low - at.bars_low);
+    if (frame.text_width(frame.fonts.small, text) + frame.px(kSpace4) > space) text = bar.text;
     const float width = frame.text_width(frame.fonts.small, text) + frame.px(kSpace4);
     const bool fits_right = high + width <= at.bars_high;
     const float x =
