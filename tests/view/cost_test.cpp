@@ -19,10 +19,14 @@ const CostRowView& row(const CostView& view, const std::string& name) {
 
 TEST_CASE("the sentence compares what is stored with this machine and with fused") {
     const CostControls controls;
-    CHECK(cost_sentence(controls, 16.0 * kGiB) ==
-          "32 heads × 8,192 queries × 8,192 keys: storing the weights takes 8 GiB, 50.0 % of this "
-          "machine’s 16 GiB; the fused kernel keeps 1 MiB, 8,192 times less.");
-    CHECK(has(cost_sentence(controls, 4.0 * kGiB), "2 times this machine’s 4 GiB"));
+    CHECK(cost_sentence(controls) ==
+          "Storing the weights takes 8 GiB, the fused kernel keeps 1 MiB.");
+    const std::string note = cost_note(controls, 16.0 * kGiB);
+    CHECK(
+        note.starts_with("32 heads × 8,192 queries × 8,192 keys in one layer: twice the length "
+                         "takes four times the memory. The weights take 50.0 % of this "
+                         "machine’s 16 GiB. The fused kernel keeps 8,192 times less."));
+    CHECK(has(cost_note(controls, 4.0 * kGiB), "2 times this machine’s 4 GiB"));
     CostControls backward;
     backward.pass = CostPass::backward;
     CHECK(cost_notes(controls).front() == "The fused kernel does the same 1.1 TFLOP of products.");
@@ -31,21 +35,23 @@ TEST_CASE("the sentence compares what is stored with this machine and with fused
           "scores.");
     CostControls one;
     one.sizes.values = {1, 1, 1, 1, 1, 0, 1, 1, 0, 1, 4, 1};
-    CHECK(cost_sentence(one, kGiB).starts_with(
-        "1 head × 1 query × 1 key: storing the weights takes 4 B, less than 0.1 % of"));
+    CHECK(cost_sentence(one) == "Storing the weights takes 4 B, the fused kernel keeps 4 B.");
+    CHECK(cost_note(one, kGiB).starts_with("1 head × 1 query × 1 key in one layer: "));
+    one.sizes[CostSize::tk] = 2;
+    CHECK(has(cost_note(one, kGiB), "twice the keys take twice the memory"));
 }
 
 TEST_CASE("the note says what a 32-bit count makes of the number of weights; numbers and stops") {
     CostControls controls;
-    CHECK(
-        cost_note(controls).starts_with("2,147,483,648 = 2³¹ weights: a signed 32-bit count ends "
-                                        "at 2³¹ − 1 and wraps to −2,147,483,648."));
+    CHECK(has(cost_note(controls, kGiB),
+              "2,147,483,648 = 2³¹ weights: a signed 32-bit count ends at 2³¹ − 1 and wraps to "
+              "−2,147,483,648."));
     controls.sizes[CostSize::tq] = 16384;
     CHECK(
-        has(cost_note(controls),
+        has(cost_note(controls, kGiB),
             "4,294,967,296 = 2³² weights: a signed 32-bit count ends at 2³¹ − 1 and wraps to 0."));
     controls.sizes[CostSize::tq] = 8191;
-    CHECK(cost_note(controls).starts_with("2,147,221,504 weights."));
+    CHECK(has(cost_note(controls, kGiB), "2,147,221,504 weights."));
     controls.sizes[CostSize::kv_heads] = 8;
     CHECK(cost_notes(controls)[1] ==
           "4 query heads share each key/value head: the KV cache is 64 MiB, 1/4 of the multi-head "
@@ -121,7 +127,7 @@ TEST_CASE("operations are compared with softmax, with their caches and formulas"
                     SelectCost{CostItem::mla_absorbed}});
     const CostView view = build_cost_view(state, kGiB);
     REQUIRE(view.rows.size() == kCostOperationCount);
-    CHECK(view.rows_title == "operation, forward");
+    CHECK(view.rows_title == "forward; shade: FLOP");
     CHECK(view.titles[1] == "cache, GiB");
     CHECK(row(view, "softmax").numbers[3] == "1");
     // 61 · 8192 · (512 + 64) · 2 bytes; multi-head 128 · (128 + 128) numbers a token

@@ -88,6 +88,19 @@ void explain_stage(InspectorView& view, CostItem item, const CostControls& contr
                                                  cost_bytes(bytes), significant(flop / bytes, 3)));
 }
 
+/// A line for each letter of the formula: "Tq: queries = 8,192".
+void explain_letters(InspectorView& view, const CostFormula& formula, const CostSizes& sizes) {
+    for (std::size_t n = 0; n < kCostSizeCount; ++n) {
+        const auto size = static_cast<CostSize>(n);
+        const auto has = [&](const CostTerm& term) {
+            return std::ranges::find(term.sizes, size) != term.sizes.end();
+        };
+        if (std::ranges::any_of(formula, has))
+            view.add(std::string(info(size).symbol),
+                     fmt::format("{}: {}", info(size).text, grouped(sizes[size])));
+    }
+}
+
 /// The sizes as variables, and the count as their product.
 std::string python_of(const CostFormula& formula, const CostSizes& sizes) {
     std::string text;
@@ -131,6 +144,7 @@ InspectorView cost_inspector(const AppState& state) {
     const CostFormula formula = operation          ? operation_counts(operation->operation).flop
                                 : is_storage(item) ? stored_bytes(storage_of(item))
                                                    : cost_of(item, controls).flop;
+    explain_letters(view, formula, controls.sizes);
     view.as_text = text_of(view);
     view.as_latex = fmt::format("${} = {}$\n", formula_tex(formula),
                                 count_of(formula, controls.sizes).value_or(0));

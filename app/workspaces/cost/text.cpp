@@ -149,17 +149,26 @@ HeadSharing sharing_of(const CostSizes& sizes) {
     return sizes[CostSize::kv_heads] == 1 ? HeadSharing::multi_query : HeadSharing::grouped;
 }
 
-std::string cost_sentence(const CostControls& controls, double memory) {
-    const CostSizes& sizes = controls.sizes;
-    const double stored = estimate_of(stored_bytes(Holding::materialised), sizes);
-    const double fused = estimate_of(stored_bytes(Holding::fused), sizes);
-    return fmt::format(
-        "{}: storing the weights takes {}, {}; the fused kernel keeps {}, {}.", shape_text(sizes),
-        cost_bytes(stored), share_description(stored, memory), cost_bytes(fused),
-        sizes[CostSize::tk] == 1 ? "as much" : grouped(sizes[CostSize::tk]) + " times less");
+std::string cost_sentence(const CostControls& controls) {
+    const double stored = estimate_of(stored_bytes(Holding::materialised), controls.sizes);
+    const double fused = estimate_of(stored_bytes(Holding::fused), controls.sizes);
+    return fmt::format("Storing the weights takes {}, the fused kernel keeps {}.",
+                       cost_bytes(stored), cost_bytes(fused));
 }
 
-std::string cost_note(const CostControls& controls) { return index_description(controls.sizes); }
+std::string cost_note(const CostControls& controls, double memory) {
+    const CostSizes& sizes = controls.sizes;
+    const double stored = estimate_of(stored_bytes(Holding::materialised), sizes);
+    const bool square = sizes[CostSize::tq] == sizes[CostSize::tk];
+    const Index keys = sizes[CostSize::tk];
+    return fmt::format(
+        "{} in one layer: {}. The weights take {}. {}{}", shape_text(sizes),
+        square ? "twice the length takes four times the memory"
+               : "twice the keys take twice the memory",
+        share_description(stored, memory),
+        keys == 1 ? "" : fmt::format("The fused kernel keeps {} times less. ", grouped(keys)),
+        index_description(sizes));
+}
 
 std::vector<std::string> cost_notes(const CostControls& controls) {
     const CostSizes& sizes = controls.sizes;

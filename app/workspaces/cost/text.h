@@ -32,10 +32,10 @@ std::string formula_tex(const CostFormula& formula);
 enum class HeadSharing : std::uint8_t { multi_head, grouped, multi_query };
 HeadSharing sharing_of(const CostSizes& sizes);
 
-/// What storing the weights takes beside what this machine has, and what fused keeps in their place.
-std::string cost_sentence(const CostControls& controls, double memory);
-/// How many weights there are and whether 32 bits count them.
-std::string cost_note(const CostControls& controls);
+/// What storing the weights takes, and what fused keeps in their place.
+std::string cost_sentence(const CostControls& controls);
+/// The shape and how memory grows with it; then the part of this machine's memory, and whether 32 bits count the weights.
+std::string cost_note(const CostControls& controls, double memory);
 /// What fused computes, what sharing heads does to the KV cache, and the units.
 std::vector<std::string> cost_notes(const CostControls& controls);
 

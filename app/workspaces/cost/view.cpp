@@ -23,6 +23,12 @@ std::string_view title_of(Holding storage) {
     return kTitles[static_cast<std::size_t>(storage)];
 }
 
+/// "KV cache, 32 layers": only the cache is counted for all layers.
+std::string title_with_layers(Holding storage, const CostSizes& sizes) {
+    const Index layers = storage == Holding::kv_cache ? sizes[CostSize::layers] : 1;
+    return fmt::format("{}, {} layer{}", title_of(storage), layers, layers == 1 ? "" : "s");
+}
+
 Role role_of(Holding storage) {
     constexpr Role kRoles[] = {Role::first, Role::second, Role::third, Role::fourth};
     return kRoles[static_cast<std::size_t>(storage)];
@@ -59,7 +65,7 @@ PlotView empty_plot(const CostSizes& sizes) {
 
 CurveView curve_of(Holding storage, const CostSizes& sizes) {
     CurveView curve;
-    curve.label = title_of(storage);
+    curve.label = title_with_layers(storage, sizes);
     curve.role = role_of(storage);
     for (int step = 8; step <= 48; ++step) {
         const auto tokens = static_cast<Index>(std::llround(std::exp2(step / 2.0)));
@@ -106,7 +112,8 @@ PlotView plot_of(const CostSizes& sizes, double memory) {
         plot.marker_texts.push_back(cost_bytes(here));
     }
     set_y_axis(plot, memory);
-    plot.levels.push_back({memory, "this machine’s memory, " + cost_bytes(memory)});
+    plot.levels.push_back(
+        {memory, "this machine’s memory, " + cost_bytes(memory) + "; ○ the largest T that fits"});
     for (const Holding storage : kStorages) add_limit(plot, storage, sizes, memory);
     return plot;
 }
@@ -118,7 +125,7 @@ CostCardView card_of(Holding storage, const AppState& state, double memory) {
     const CostFormula formula = stored_bytes(storage);
     CostCardView card;
     card.item = item_of(storage);
-    card.title = title_of(storage);
+    card.title = title_with_layers(storage, sizes);
     card.value = cost_bytes(estimate_of(formula, sizes));
     card.formula = formula_text(formula);
     card.role = role_of(storage);
@@ -128,6 +135,10 @@ CostCardView card_of(Holding storage, const AppState& state, double memory) {
     card.limit = !limit                      ? "fits for no T"
                  : *limit == kMostCostTokens ? "fits for every T drawn"
                                              : "T ≤ " + grouped(*limit);
+    if (const Index layers = sizes[CostSize::layers]; storage == Holding::kv_cache && layers > 1)
+        card.limit = fmt::format(
+            "{} a layer; {}", cost_bytes(estimate_of(formula, sizes) / static_cast<double>(layers)),
+            card.limit);
     card.tooltip = fmt::format(
         "{}\n{}. The memory limit counts {}. Click to see the numbers.",
         cost_text(card.item, cost_controls(state).pass), card.formula,
@@ -167,7 +178,7 @@ void set_operations(CostView& view, const CostSizes& sizes, CostItem selected) {
         for (std::size_t n = 0; n < most.size(); ++n) most[n] = std::max(most[n], counts.back()[n]);
     }
     const std::array units{flop_unit(most[0]), bytes_unit(most[1]), bytes_unit(most[2])};
-    view.rows_title = "operation, forward";
+    view.rows_title = "forward; shade: FLOP";
     view.titles = {std::string(units[0].name), fmt::format("cache, {}", units[1].name),
                    fmt::format("each token, {}", units[2].name), "FLOP / softmax",
                    "cache / softmax"};
@@ -199,7 +210,7 @@ void set_rows(CostView& view, const CostControls& controls, CostItem selected) {
     }
     const std::array units{flop_unit(most[0]), bytes_unit(most[1]), bytes_unit(most[2]),
                            bytes_unit(most[3])};
-    view.rows_title = "stage";
+    view.rows_title = "stage; shade: FLOP";
     view.titles = {std::string(units[0].name), fmt::format("read, {}", units[1].name),
                    fmt::format("written, {}", units[2].name),
                    fmt::format("kept, {}", units[3].name), "FLOP/byte"};
@@ -361,8 +372,8 @@ CostView build_cost_view(const AppState& state, double memory) {
     const CostControls& controls = cost_controls(state);
     CostView view;
     set_controls(view, state);
-    view.sentence = cost_sentence(controls, memory);
-    view.note = cost_note(controls);
+    view.sentence = cost_sentence(controls);
+    view.note = cost_note(controls, memory);
     view.notes = cost_notes(controls);
     view.plot = plot_of(controls.sizes, memory);
     for (const Holding storage : kStorages) view.cards.push_back(card_of(storage, state, memory));

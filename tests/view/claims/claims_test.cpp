@@ -453,7 +453,7 @@ constexpr std::pair<std::string_view, std::string_view> kAltered[] = {
     {"the score falls with every step up to distance ",
      "the score falls with every step up to distance 1"},
     {" numbers of A differ", "1 numbers of A differ"},
-    {"; the fused kernel keeps ", "; the fused kernel keeps 1"}};
+    {", the fused kernel keeps ", ", the fused kernel keeps 1"}};
 
 TEST_CASE("a claim with an opposite word or another number does not hold") {
     Judge judge;

@@ -173,11 +173,16 @@ double unit_of(std::string_view text) {
 bool check_cost(const Match& match) {
     const CostSizes& of = cost_controls(match.state).sizes;
     const auto keys = static_cast<double>(of[CostSize::tk]);
-    const double stored = unit_of(match.part[2]), fused = unit_of(split(match.part[4], ", ")[0]);
-    const auto less = match.text.find(" times less") != match.text.npos;
-    if (std::abs(stored / fused - keys) > 0.01 * keys || less != (keys > 1)) return false;
-    if (less && number_of(split(split(match.part[4], ", ")[1], " times")[0]) != keys) return false;
-    return true;
+    return std::abs(unit_of(match.part[0]) / unit_of(match.part[1]) - keys) <= 0.01 * keys;
+}
+bool check_fused_less(const Match& match) {
+    return match.count(0) == cost_controls(match.state).sizes[CostSize::tk] && match.count(0) > 1;
+}
+bool check_growth(const Match& match) {
+    const CostSizes& of = cost_controls(match.state).sizes;
+    const bool square = of[CostSize::tq] == of[CostSize::tk];
+    return match.part[1] == (square ? "twice the length takes four times the memory"
+                                    : "twice the keys take twice the memory");
 }
 bool check_products(const Match& match) {
     const CostControls& of = cost_controls(match.state);
@@ -303,8 +308,9 @@ constexpr Claim kClaims[] = {
     {"At one distance, these still vary between queries: {}", check_same_for_all},
     {"The fused kernel does the same {} of products", check_products},
     {"The fused kernel does {} instead of {}, because it recomputes the scores", check_products},
-    {"{} heads × {}: storing the weights takes {}, {}; the fused kernel keeps {}", check_cost},
-    {"{} head × {}: storing the weights takes {}, {}; the fused kernel keeps {}", check_cost},
+    {"Storing the weights takes {}, the fused kernel keeps {}", check_cost},
+    {"{} in one layer: {}", check_growth},
+    {"The fused kernel keeps {} times less", check_fused_less},
     {"{} query heads share each key/value head: the KV cache is {}, 1/{} of the multi-head cache",
      check_shared},
     {"{} NaN, the first at {}", check_nans},

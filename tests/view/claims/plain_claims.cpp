@@ -219,8 +219,9 @@ bool check_cache(const Match& match) {
         return estimate_of(stored_bytes(Holding::kv_cache),
                            with_tokens(cost_controls(match.state).sizes, tokens));
     };
-    if (match.part[0] == "fits for every T drawn") return held(kMostCostTokens) <= kClaimMemory;
-    const auto most = parts_of("T ≤ {}", match.part[0]);
+    const std::string limit = split(match.part[0], "; ").back();  // after "32 MiB a layer; "
+    if (limit == "fits for every T drawn") return held(kMostCostTokens) <= kClaimMemory;
+    const auto most = parts_of("T ≤ {}", limit);
     return most && held(count_of((*most)[0])) <= kClaimMemory &&
            held(count_of((*most)[0]) + 1) > kClaimMemory;
 }
