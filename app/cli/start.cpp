@@ -308,6 +308,8 @@ void append_planted(const StartOptions& options, Streams, Start& start) {
     if (!options.planted) return;
     large::PlantedSpec spec;
     spec.tokens = *options.planted;
+    // As the example of Long context: the sink on key 0 would fill the list.
+    start.actions.push_back(view::SetTopCells{{.skip_first_key = true, .one_per_query = true}});
     start.actions.push_back(view::OpenPlanted{spec});
     start.actions.push_back(view::DocumentReady{"", "", nullptr});
 }

@@ -187,8 +187,9 @@ void draw_pass_line(const LargeScene& scene, const Area& line) {
         scene.frame.is_canvas_alone() ? std::nullopt : pass_button(scene.view.pass);
     float right = line.high.x;
     if (offered) {
+        // The reader needs its time: the bar gives way, the button is never cut.
         const std::string text =
-            fit_text(scene.frame, scene.frame.fonts.body, offered->text, line.width() * 0.6F);
+            fit_text(scene.frame, scene.frame.fonts.body, offered->text, line.width());
         right -= button_width(scene.frame, text);
         ImGui::SetCursorScreenPos(
             {right, std::round((line.low.y + line.high.y - ImGui::GetFrameHeight()) / 2)});
@@ -196,7 +197,7 @@ void draw_pass_line(const LargeScene& scene, const Area& line) {
             scene.out.push_back(SetFullPass{offered->starts});
         right -= scene.frame.px(16);
     }
-    draw_bar(scene, {line.low, {right, line.high.y}});
+    if (right > line.low.x) draw_bar(scene, {line.low, {right, line.high.y}});
 }
 
 /// What the pass does and, while it is not done, how good the preview is.
@@ -250,7 +251,11 @@ void draw_large_header(const LargeScene& scene, const Area& line) {
                  zoom);
     Area bar = rest;
     if (!scene.view.pass.done) {
-        rest.high.x = std::round((rest.low.x + rest.high.x) / 2);
+        const auto offered = frame.is_canvas_alone() ? std::nullopt : pass_button(scene.view.pass);
+        const float needed =
+            offered ? button_width(frame, offered->text) + frame.px(kSpace16) : 0.0F;
+        const float half = std::round((rest.low.x + rest.high.x) / 2);
+        rest.high.x = std::max(rest.low.x, std::min(half, rest.high.x - needed - gap));
         bar.low.x = rest.high.x + gap;
         draw_pass_line(scene, bar);
     }
