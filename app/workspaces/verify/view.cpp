@@ -212,8 +212,12 @@ void add_parts(const DiffRow& row, CheckedCell at, VerifyView& view) {
                each.errors.beyond == rows.front().errors.beyond;
     });
     if (alike > 1 && alike == std::ssize(rows) &&
-        rows.size() < verify::kMostRows)  // all are listed
+        rows.size() < verify::kMostRows) {  // all are listed: by place
         view.rows_title = fmt::format("{} rows are equally wrong", alike);
+        std::ranges::sort(view.rows, {}, [](const auto& each) {
+            return std::tuple(each.worst.b, each.worst.h, each.worst.t);
+        });
+    }
 }
 
 std::string outcome_text(const verify::Outcome& outcome) {
