@@ -210,7 +210,8 @@ void add_questions(std::vector<std::pair<int, Command>>& scored,
                    const std::vector<std::string>& text) {
     if (text.empty() || !questions()) return;
     for (const Question& each : *questions())
-        if (const int points = match(each.question + " " + each.synonyms, text); points > 0)
+        if (const int points = match(each.question + " question " + each.synonyms, text);
+            points > 0)
             scored.emplace_back(points,
                                 Command{each.question, "Question", {}, AskQuestion{each.key}});
 }

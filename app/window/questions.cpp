@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
+#include "app/common/actions.h"
+#include "app/common/answer.h"
 #include "app/common/assets.h"
 #include "app/common/document/edits.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
+#include "app/common/workspace.h"
 #include "app/window/journal.h"
 #include "app/window/tour.h"
 #include "core/io/file.h"
@@ -72,6 +76,28 @@ const Question* question_of(AppState& state, const std::string& key) {
     return nullptr;
 }
 
+/// The workspaces that the lines go to.
+std::set<std::string> workspaces_of(const std::vector<std::string>& lines) {
+    std::set<std::string> keys;
+    for (const std::string& line : lines)
+        if (const auto action = from_journal(line))
+            if (const auto* const to = action->as<SetWorkspace>()) keys.insert(to->workspace);
+    return keys;
+}
+
+/// Settings and views of these workspaces as at a first launch, so that earlier choices do not change the answer. Trained
+/// runs stay: they are work, and no question depends on them.
+void reset_workspaces(AppState& state, const std::set<std::string>& keys, const std::string& text) {
+    const Slots first;
+    Slots controls = control_slots(state);
+    for (const WorkspaceInfo* const workspace : state.workspaces) {
+        if (workspace->key == "learn" || !keys.contains(std::string(workspace->key))) continue;
+        for (const PersistedValue& value : workspace->values)
+            (value.undone ? controls : look_slots(state)).take(*value.type, first);
+    }
+    edit_controls(state, std::move(controls), text);
+}
+
 }  // namespace
 
 Result<std::vector<Question>> questions_from_json(std::string_view text, std::string_view where) {
@@ -107,6 +133,8 @@ const Result<std::vector<Question>>& questions() {
 void carry_out(AppState& state, const AskQuestion& action) {
     const Question* const question = question_of(state, action.key);
     if (question == nullptr) return;
+    reset_workspaces(state, workspaces_of(question->actions),
+                     fmt::format("settings of the question “{}”", question->question));
     // The answer may wait for a document, as the lines do.
     std::vector<std::string> lines = question->actions;
     if (!question->answer.empty()) lines.push_back(*to_journal(AnswerQuestion{action.key}));
@@ -114,8 +142,10 @@ void carry_out(AppState& state, const AskQuestion& action) {
 }
 
 void carry_out(AppState& state, const AnswerQuestion& action) {
-    if (const Question* const question = question_of(state, action.key))
-        show_message(state, "{}", filled(state, question->answer));
+    const Question* const question = question_of(state, action.key);
+    if (question == nullptr) return;
+    show_message(state, "{}", filled(state, question->answer));
+    answer_look(state) = {question->question, state.message.text};
 }
 
 }  // namespace attn::view

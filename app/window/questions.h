@@ -25,12 +25,12 @@ Result<std::vector<Question>> questions_from_json(std::string_view text, std::st
 /// Those of the program, read once; an error where no file is there, or it is broken.
 const Result<std::vector<Question>>& questions();
 
-/// Opens the document and the place where the question is answered. One step of undo brings the document back.
+/// Opens the document and the place where the question is answered, with the settings of a first launch. One step of undo brings the document back.
 struct AskQuestion {
     std::string key;
     static constexpr auto kJournalNames = journal_names("ask_question", "key");
 };
-/// Writes the answer into the status line.
+/// Shows the answer below the headline; see AnswerLook.
 struct AnswerQuestion {
     std::string key;
     static constexpr auto kJournalNames = journal_names("answer_question", "key");

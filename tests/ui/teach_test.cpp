@@ -17,6 +17,8 @@
 #include "app/window/lecture.h"
 #include "app/window/lecture_actions.h"
 #include "app/window/questions.h"
+#include "app/workspaces/cost/actions.h"
+#include "app/workspaces/saturation/actions.h"
 #include "attn_tree.h"
 #include "core/io/file.h"
 #include "core/io/npy.h"
@@ -223,7 +225,7 @@ TEST_CASE("twenty questions are answered within four actions from the first scre
 
 TEST_CASE("Ctrl+K finds each question by its words, and Enter shows its answer from any state") {
     const std::vector<view::Question> all = view::questions().value();
-    CHECK(all.size() == 22);
+    CHECK(all.size() == 26);
     const auto first_of = [](const view::AppState& state, std::string_view query) {
         const auto found = view::find_commands(state, query);
         REQUIRE_FALSE(found.empty());
@@ -247,6 +249,8 @@ TEST_CASE("Ctrl+K finds each question by its words, and Enter shows its answer f
         for (const std::string& text : question.seen) CHECK_MESSAGE(seen.has(text), text);
         const std::string answer = view::filled(state, question.answer);
         if (!answer.empty()) CHECK(state.message.text == answer);
+        // The answer stands below the headline, unless the glossary covers it.
+        if (!answer.empty() && !state.glossary.shown) CHECK_MESSAGE(seen.has(answer), answer);
         CHECK(answer.find("–") == answer.npos);
         view::apply(state, view::ShowGlossary{false});
     }
@@ -266,6 +270,47 @@ TEST_CASE("Ctrl+K finds each question by its words, and Enter shows its answer f
     CHECK(view::find_commands(state, "xyzzy").empty());
     view::apply(state, view::AskQuestion{"no-such"});
     CHECK(state.message.text == "Question 'no-such' is unknown.");
+}
+
+TEST_CASE("a question shows its screen as at a first launch, whatever was chosen there before") {
+    view::AppState state = first_screen();
+    const auto ask = [&](const char* key) {
+        view::apply(state, view::AskQuestion{key});
+        answer_with_models(state);
+    };
+    act(state, "2 S");
+    view::apply(state, view::SetSaturationLogits{{1.0, 1.0, 1.0, 1.0, 1.0}});
+    ask("why-scale");
+    CHECK(Seen(state).has("times smaller"));
+    view::apply(state, view::SetWorkspace{"cost"});
+    view::apply(state, view::SetCostPreset{"llama3-8b"});
+    view::apply(state, view::SelectCost{view::CostItem::kv_cache});
+    ask("memory");
+    CHECK(Seen(state).has("Storing the weights takes 8 GiB"));
+    // Another action takes the answer away.
+    view::apply(state, view::SetCostPreset{"gpt2"});
+    CHECK_FALSE(Seen(state).has("A number for each pair of tokens in each head."));
+}
+
+TEST_CASE("Find knows the words of a beginner") {
+    const view::AppState state = first_screen();
+    using Typed = std::pair<std::string, std::string>;
+    for (const auto& [typed, key] :
+         {Typed{"equal scores", "equal-scores"}, Typed{"uniform", "equal-scores"},
+          Typed{"128k", "square"}, Typed{"square of the length", "square"},
+          Typed{"encoder decoder", "cross"}, Typed{"cross", "cross"},
+          Typed{"grouped", "grouped"}}) {
+        CAPTURE(typed);
+        const auto found = view::find_commands(state, typed);
+        CHECK(std::ranges::any_of(found, [&](const view::Command& command) {
+            const auto* const question = command.action.as<view::AskQuestion>();
+            return question != nullptr && question->key == key;
+        }));
+    }
+    const auto all = view::find_commands(state, "question");
+    CHECK(std::ranges::count_if(all, [](const view::Command& command) {
+              return command.action.as<view::AskQuestion>() != nullptr;
+          }) == std::ssize(view::questions().value()));
 }
 
 TEST_CASE("a file of questions: errors name the question and what was expected") {

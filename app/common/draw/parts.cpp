@@ -1,6 +1,8 @@
 #include "app/common/draw/parts.h"
 
+#include "app/common/answer.h"
 #include "app/common/document/edits.h"
+#include "app/common/draw/answer.h"
 #include "app/common/draw/around.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/groups.h"
@@ -164,6 +166,7 @@ void draw_canvas(const AppState& state, const Parts& parts, const WorkArea& area
         info = draw_heading(heading, {space.low, {space.high.x, bottom}}, frame);
     });
     space.low.y = std::round(bottom);
+    space.low.y = std::round(draw_answer(view::shown_answer(state), space, frame));
     if (info) space.low.y = std::round(draw_info(*info, space, frame));
     const CanvasPart* hero = &parts.hero;
     std::vector<PlacedPart> others;

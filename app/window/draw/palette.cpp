@@ -21,6 +21,7 @@ constexpr float kAround = 48 + 48;  // above and below the rows
 constexpr float kMostRows = 12;
 constexpr float kApart = 16.0F;            // of a row's words and its remark
 constexpr float kLeastDescription = 0.6F;  // of a row, before its remark gives way
+constexpr const char* kFindHint = "Find a command, a term or a question (“question” lists them)";
 
 /// The right side of a row: where the command belongs and its keys, or why it cannot be done.
 std::string remark_of(const Command& command) {
@@ -53,10 +54,10 @@ std::optional<std::string> query_field(const std::string& now, const char* hint,
 
 /// The same; letters that come before it has the keyboard count.
 std::optional<std::string> command_field(const std::string& now, const Frame& frame) {
-    if (ImGui::IsAnyItemActive()) return query_field(now, "Find", frame);
+    if (ImGui::IsAnyItemActive()) return query_field(now, kFindHint, frame);
     std::string query = now;
     std::string early = taken_letters();
-    wide_field("##query", "Find", query, ImGuiInputTextFlags_None, frame, &early);
+    wide_field("##query", kFindHint, query, ImGuiInputTextFlags_None, frame, &early);
     query += early;
     if (query == now) return std::nullopt;
     return query;

@@ -1,6 +1,7 @@
 #include "app/window/draw/window.h"
 
 #include "app/common/actions.h"
+#include "app/common/answer.h"
 #include "app/common/document/document.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/heading.h"
@@ -141,6 +142,7 @@ void draw_base(const AppState& state, PanelList panels, const Frame& frame, Acti
         const ImVec2 low = ImGui::GetCursorScreenPos();
         Message message = state.notice ? *state.notice : state.message;
         if (message.muted && !is_lower_than(kLowWindow, frame)) message.text.clear();
+        if (!state.notice && view::shown_answer(state)) message.text.clear();  // below the headline
         message.text = view::status_text(message);  // a lecture's line is whole
         draw_bottom_line(message, aside, chrome);
         draw_written(state, message, {low, r.bottom.high}, chrome, out);

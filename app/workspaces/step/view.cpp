@@ -394,6 +394,7 @@ StepView build_step_view(const AppState& state) {
     if (is_empty(state.document()) &&
         !is_toy(state.document()))  // of what is not there nothing is said
         view.text = view.tex = view.formula = "";
+    if (const AnswerLook* const answer = shown_answer(state)) view.answer = *answer;
     view.hint = hint_of(state);
     view.start_buttons =
         step_look(state).start_buttons && !state.presenter && !view.headline.empty();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/common/answer.h"
 #include "app/common/document/call_actions.h"
 #include "app/common/document/loss.h"
 #include "app/common/document/model_place.h"
@@ -102,6 +103,7 @@ struct StepView {
     std::string formula;       // the same as plain text: "scores[i,j] = q_i · k_j"
     std::string text;          // one plain sentence
     std::vector<std::string> reasons{};  // behind ⓘ; see WorkspaceInfo
+    std::optional<AnswerLook> answer{};  // of a question, below the headline
     std::string hint;                    // first launch: what to press; "" afterwards
     bool start_buttons = false;          // what to do first is offered in its place
     OfferedText offered;                 // by the model, beside these

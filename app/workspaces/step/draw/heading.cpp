@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "app/common/document/actions.h"
+#include "app/common/draw/answer.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/heading.h"
@@ -243,7 +244,7 @@ std::optional<OperandId> draw_heading(const StepView& view, const Frame& frame) 
     TitleLine line{low, low.x + ImGui::GetContentRegionAvail().x, low.x,
                    std::round(low.y + frame.px(lowest ? kLowestBaseline : kBaseline))};
     const float height = lowest ? kLowestHeight : is_low ? kLowHeight : kHeadingHeight;
-    const ImVec2 bottom{low.x, low.y + frame.px(height)};
+    ImVec2 bottom{low.x, low.y + frame.px(height)};
     record_rect_for_tests(frame.painter, Measuring::Kind::heading, low, {line.right, bottom.y});
     std::optional<OperandId> pointed;
     if (view.headline.empty())
@@ -255,6 +256,14 @@ std::optional<OperandId> draw_heading(const StepView& view, const Frame& frame) 
     ImGui::SetCursorScreenPos(bottom);
     leave_space({0.0F, 0.0F});  // ImGui 1.92: a cursor that was set needs an item after it
     ImGui::SetCursorScreenPos(bottom);
+    if (view.answer) {
+        const ImVec2 rest = ImGui::GetContentRegionAvail();
+        bottom.y =
+            draw_answer(&*view.answer, {bottom, {bottom.x + rest.x, bottom.y + rest.y}}, frame);
+        ImGui::SetCursorScreenPos(bottom);
+        leave_space({0.0F, 0.0F});
+        ImGui::SetCursorScreenPos(bottom);
+    }
     if (!open) return pointed;
     const ImVec2 rest = ImGui::GetContentRegionAvail();
     const float end =
