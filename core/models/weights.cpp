@@ -198,7 +198,7 @@ void read_latents(WeightReader& reader, const ModelConfig& config, Index layer, 
     const Shape heads{1, 1, q_rows + rank + turned, config.heads * columns};
     const Shape values{1, 1, heads.t, config.heads * value};
     const Index stored = q.weight.shape().count() + kv.weight.shape().count();
-    constexpr Index kMostFilled = 256;  // times; of a file that is meant to take memory
+    constexpr Index kMostFilled = 32;  // times the numbers of the file, whatever it is meant for
     if (heads.t > kMostFilled * (stored / (2 * heads.d + values.d) + 1))
         return steps.keep(Error{fmt::format(
             "layer {} has latents of {} and {} for {}; expected fewer of one, or more of the other",
