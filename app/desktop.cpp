@@ -34,6 +34,7 @@
 #include "app/platform/line_file.h"
 #include "app/platform/main_loop.h"
 #include "app/platform/signals.h"
+#include "app/platform/video.h"
 #include "app/screen.h"
 #include "app/window/clip.h"
 #include "app/window/requests.h"
@@ -104,11 +105,12 @@ class FollowedFile {
 };
 
 /// attnscope-20260131-094500.png, or …-2.png and so on where there is one already.
-std::filesystem::path free_screenshot_path(const std::filesystem::path& folder) {
+std::filesystem::path free_screenshot_path(const std::filesystem::path& folder,
+                                           std::string_view ending = "png") {
     const std::string stem =
         fmt::format("attnscope-{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
-    std::filesystem::path path = folder / (stem + ".png");
-    for (int n = 2; is_there(path); ++n) path = folder / fmt::format("{}-{}.png", stem, n);
+    std::filesystem::path path = folder / fmt::format("{}.{}", stem, ending);
+    for (int n = 2; is_there(path); ++n) path = folder / fmt::format("{}-{}.{}", stem, n, ending);
     return path;
 }
 
@@ -286,7 +288,7 @@ class Desktop {
             return std::max(0.0, kFrameSeconds - seconds_between(last_frame_, Clock::now()));
         const double idle = std::min(
             {autosaver_.due_in().value_or(kIdleSeconds), message_left().value_or(kIdleSeconds),
-             followed_ || dialog_.is_open() ? kFollowSeconds : kIdleSeconds});
+             followed_ || dialog_.is_open() || !videos_.empty() ? kFollowSeconds : kIdleSeconds});
         return std::clamp(idle, 0.001, kIdleSeconds);
     }
 
@@ -391,6 +393,7 @@ class Desktop {
             save_session(*session);
         if (const auto figure = std::exchange(state_.effects.figure, std::nullopt))
             export_figure(*figure);
+        save_videos();
         preview_figure();
         list_folder();
         ask_desktop();
@@ -512,6 +515,11 @@ class Desktop {
         if (!records && !clip_) return;
         const auto now = Clock::now();
         if (!clip_) {
+            const bool is_video = view::clip_look(state_).format != view::ClipFormat::png;
+            if (const auto found = check_ffmpeg(); is_video && !found) {
+                dispatch(view::RecordClip{false});
+                return notify(found, "");
+            }
             clip_.emplace();
             clip_->began = now;
         } else if (records && seconds_between(clip_->at, now) < kClipSeconds) {
@@ -523,14 +531,38 @@ class Desktop {
         if (records && seconds_between(clip_->began, now) < kMostClipSeconds) return;
         if (records) dispatch(view::RecordClip{false});
         add_to_clip(now + std::chrono::milliseconds(500));
-        const auto path = free_screenshot_path(options_.screenshot_dir);
+        const auto format = view::clip_look(state_).format;
+        const auto path = free_screenshot_path(
+            options_.screenshot_dir,
+            view::kNamesOf<view::ClipFormat>[static_cast<std::size_t>(format)]);
         const double seconds = seconds_between(clip_->began, now);
-        const std::string bytes = clip_->film.finish();
+        std::string bytes = clip_->film.finish();
         clip_.reset();
+        if (format == view::ClipFormat::png) return save_clip(path, seconds, bytes);
+        const auto video = format == view::ClipFormat::mp4 ? VideoFormat::mp4 : VideoFormat::webm;
+        notify({}, fmt::format("ffmpeg makes {} …", path.string()));
+        auto made = std::make_shared<Result<std::string>>();
+        videos_.push_back({path, seconds, made, begin_beside([made, video, png = std::move(bytes)] {
+                               *made = video_of(png, video);
+                           })});
+    }
+    void save_clip(const std::filesystem::path& path, double seconds, const std::string& bytes) {
         notify(write_file_atomically(path, bytes),
                fmt::format("clip: {}, {:.1f} s, {}", path.string(), seconds,
                            view::bytes_text(static_cast<double>(bytes.size()))));
         offer_download(path.string());
+    }
+    /// Writes the videos that ffmpeg has made since.
+    void save_videos() {
+        std::erase_if(videos_, [&](Video& video) {
+            if (video.done.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
+                return false;
+            if (*video.made)
+                save_clip(video.path, video.seconds, **video.made);
+            else
+                notify(tl::unexpected(video.made->error()), "");
+            return true;
+        });
     }
     void add_to_clip(Clock::time_point until) {
         clip_->film.add(*clip_->last,
@@ -572,6 +604,13 @@ class Desktop {
         Clock::time_point began, at;  // at: of the last frame
     };
     std::optional<Clip> clip_;  // while one is recorded
+    struct Video {
+        std::filesystem::path path;
+        double seconds = 0.0;
+        std::shared_ptr<Result<std::string>> made;
+        std::future<void> done;
+    };
+    std::vector<Video> videos_;  // that ffmpeg makes
     int frames_wanted_ = kFramesAfterEvent;
     std::timed_mutex turning_;  // held during a turn
     std::optional<AtExit> display_lost_;

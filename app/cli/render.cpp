@@ -16,6 +16,7 @@
 #include "app/common/map/state.h"
 #include "app/common/or_throw.h"
 #include "app/files/standard.h"
+#include "app/platform/video.h"
 #include "app/window/rail.h"
 #include "core/io/file.h"
 
@@ -69,7 +70,8 @@ figures::Format format_of(const RenderOptions& options) {
                                         options.format, options.output));
         return *format;
     }
-    if (options.output == "-") return figures::Format::png;
+    if (options.output == "-" || (options.film && video_format_of(options.output)))
+        return figures::Format::png;
     return or_throw(figures::format_of(options.output));
 }
 
@@ -130,11 +132,14 @@ void check_film(const RenderOptions& options, figures::Format format) {
         throw bad_input(
             "--film draws one animation: expected neither --all nor --time-drag nor --time-step");
     if (format != figures::Format::png)
-        throw bad_input("--film makes an animated PNG: expected -o with a name that ends in .png");
+        throw bad_input(
+            "--film makes an animated PNG, or a video by ffmpeg: expected -o with a name that ends "
+            "in .png, .mp4 or .webm");
     if (options.start.replay.empty() && options.start.workspace.empty())
         throw bad_input(
             "--film needs --replay: expected a journal, each of whose lines it shows, or "
             "--workspace with a workspace that plays by itself, such as learn");
+    if (video_format_of(options.output)) or_throw(check_ffmpeg());  // before minutes of drawing
 }
 
 /// A picture of the window shows the sentence in its place; a figure would have nothing else on it.
@@ -220,7 +225,10 @@ void render(RenderOptions& options, Streams io) {
     std::string found;
     if (options.film) {
         start.replay = replay;
-        write_to(options.output, film_of(*studio, options, start, state, jobs, found), io);
+        std::string bytes = film_of(*studio, options, start, state, jobs, found);
+        if (const auto video = video_format_of(options.output))
+            bytes = or_throw(video_of(bytes, *video));
+        write_to(options.output, bytes, io);
         if (!found.empty()) throw failed(std::move(found));
         return;
     }
@@ -263,10 +271,10 @@ int run_render(Args args, Streams io) {
     app.add_flag("--all", options.all, "draw every workspace in both themes");
     app.add_flag("--main-shots", options.main_shots,
                  "with --all: only the first picture of each workspace");
-    app.add_flag(
-        "--film", options.film,
-        "an animated PNG of the window: each line of --replay, with what it moves; without "
-        "--replay what the workspace plays by itself, as learn does");
+    app.add_flag("--film", options.film,
+                 "an animated PNG of the window, or by ffmpeg a video (.mp4, .webm): each line of "
+                 "--replay, with what it moves; without "
+                 "--replay what the workspace plays by itself, as learn does");
     add_number(app, "--rest", options.rest_s, "SECONDS", files::real_numbers(0.05, 60),
                "pause after each line of the film, default 1.2");
     app.add_flag("--full-pass", options.full_pass,

@@ -1,20 +1,33 @@
 #pragma once
 
 #include "app/common/action.h"
+#include "app/common/names.h"
 #include "app/common/set_field.h"
 #include "app/common/slots.h"
 
 namespace attn::view {
 
-/// A clip of the window: each frame while `records`, as an animated PNG. Transient.
+/// png: animated. The others are made by ffmpeg.
+enum class ClipFormat : std::uint8_t { png, mp4, webm };
+template <>
+inline constexpr std::string_view kNamesOf<ClipFormat>[] = {"png", "mp4", "webm"};
+
+/// A clip of the window: each frame while `records`. Transient.
 struct ClipLook {
     bool records = false;
+    ClipFormat format = ClipFormat::png;  // of this clip, or of the last one
     bool operator==(const ClipLook&) const = default;
 };
 inline constexpr Look<ClipLook> clip_look;
 
+/// In the format of the last clip.
 using RecordClip = Put<clip_look, &ClipLook::records, "record_clip", "on">;
-using ClipActions = ActionList<ViewActions<RecordClip>>;
+/// Begins a clip.
+struct RecordClipAs {
+    ClipFormat format;
+    static constexpr auto kJournalNames = journal_names("record_clip_as", "format");
+};
+using ClipActions = ActionList<ViewActions<RecordClip, RecordClipAs>>;
 template <ListedIn<ClipActions> A>
 inline constexpr Meta kMetaOf<A> = ClipActions::kMeta<A>;
 

@@ -83,6 +83,11 @@ void add_files(const CommandAdder& add, const AppState& state) {
     const bool records = clip_look(state).records;
     add(records ? "End the clip and save it" : "Record a clip of the window", shift(Key::f12),
         RecordClip{!records});
+    constexpr std::string_view kFormats[] = {"an animated PNG", "MP4, by ffmpeg",
+                                             "WebM, by ffmpeg"};
+    for (std::size_t n = 0; n < std::size(kFormats); ++n)
+        add(fmt::format("Record a clip as {}", kFormats[n]), {},
+            RecordClipAs{static_cast<ClipFormat>(n)}, !records);
     for (const std::string& path : state.recent)
         add(fmt::format("Open recent: {}", path), {}, OpenFile{path});
 }

@@ -2,7 +2,12 @@
 
 #include <zlib.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
 #include "app/gl/animated_png.h"
+#include "app/platform/video.h"
 #include "tests/cli/command.h"
 #include "tests/support/results.h"
 
@@ -63,6 +68,20 @@ Played played(const std::string& bytes) {
     return shown;
 }
 
+/// The variable PATH while it lives.
+class PathVariable {
+  public:
+    explicit PathVariable(const std::string& folders) : former_(std::getenv("PATH")) {
+        setenv("PATH", folders.c_str(), 1);
+    }
+    PathVariable(const PathVariable&) = delete;
+    PathVariable& operator=(const PathVariable&) = delete;
+    ~PathVariable() { setenv("PATH", former_.c_str(), 1); }
+
+  private:
+    std::string former_;
+};
+
 RgbImage picture(Index width, Index height, const std::function<int(Index x, Index y)>& grey) {
     RgbImage image{width, height, {}};
     for (Index y = 0; y < height; ++y)
@@ -88,6 +107,42 @@ TEST_CASE("an animated PNG plays the pictures that it was given, each for its ti
     REQUIRE(shown.pictures.size() == 3);
     for (std::size_t n = 0; n < 3; ++n) CHECK(shown.pictures[n].rgb == given[n].rgb);
     CHECK(shown.ms == std::vector<std::size_t>{100, 100, 170});
+}
+
+TEST_CASE(
+    "a video is made by the ffmpeg on the path; without one, or where it fails, the reason is "
+    "given") {
+    const Scratch scratch;
+    const std::string bin = (scratch / "bin").string();
+    const PathVariable path(bin);  // a folder that is not there yet
+    for (const char* name : {"x.mp4", "x.webm"}) {
+        const Ran ran = ends(cli::kFailure,
+                             {"render", "--film", "--workspace", "learn", "-o", scratch.at(name)});
+        CHECK(contains(ran.err, "ffmpeg is not on the path"));
+        CHECK(contains(ran.err, "clip.png"));
+    }
+    CHECK(contains(sentence_in(video_of("", VideoFormat::mp4)), "ffmpeg is not on the path"));
+    std::filesystem::create_directory(bin);
+    const auto program = [&](const std::string& lines) {
+        const std::string name = bin + "/ffmpeg";
+        std::ofstream(name) << "#!/bin/sh\n" << lines;
+        std::filesystem::permissions(name, std::filesystem::perms::owner_all);
+    };
+    // Writes its arguments and the first line of its input into its output.
+    program(
+        "all=\"$*\"\nwhile [ $# -gt 1 ]; do [ \"$1\" = -i ] && from=$2; shift; done\n"
+        "IFS= read -r line <\"$from\"\necho \"$line: $all\" >\"$1\"\n");
+    const std::string mp4 = must(video_of("given\n", VideoFormat::mp4));
+    CHECK(mp4.starts_with("given: "));
+    CHECK(contains(mp4, "libx264"));
+    CHECK(contains(must(video_of("given\n", VideoFormat::webm)), "libvpx-vp9"));
+    program("echo first >&2\necho 'Unknown encoder' >&2\nexit 1\n");
+    CHECK(sentence_in(video_of("given\n", VideoFormat::mp4)) ==
+          "ffmpeg made no video: Unknown encoder");
+    program("exit 0\n");  // and wrote nothing
+    CHECK_FALSE(video_of("given\n", VideoFormat::mp4));
+    CHECK(video_format_of("a/b.webm") == VideoFormat::webm);
+    CHECK_FALSE(video_format_of("mp4"));
 }
 
 TEST_CASE("--film asks for a journal and a PNG, and --rest for a film") {

@@ -25,6 +25,24 @@ clip=$(grep -l acTL $(pictures)) || fail "no picture is animated"
 (($(grep -ao fcTL "$clip" | wc -l) >= 3)) || fail "the clip has fewer than three frames"
 leaves
 
+# A clip as MP4 goes through the ffmpeg on the path: this one writes its input's first bytes.
+mkdir "$work/bin"
+cat >"$work/bin/ffmpeg" <<'END'
+#!/bin/sh
+while [ $# -gt 1 ]; do [ "$1" = -i ] && from=$2; shift; done
+head -c 8 "$from" >"$1"
+END
+chmod +x "$work/bin/ffmpeg"
+PATH="$work/bin:$PATH" start
+does '"action":"record_clip_as","format":"mp4"' palette "Record a clip as MP4"
+does '"action":"set_scaling"' press s
+does '"action":"record_clip","on":false' press shift+F12
+videos() { find . -name 'attnscope-*.mp4'; }
+a_video_is_there() { [[ -n $(videos) ]]; }
+wait_for "a video" a_video_is_there
+[[ $(stat -c %s "$(videos)") == 8 ]] || fail "the video is not what ffmpeg made"
+leaves
+
 start --screenshot-dir "$work/no-such-folder" 2>error.txt
 press F12
 wait_for "the reason on standard error" grep -q no-such-folder error.txt
