@@ -26,8 +26,8 @@ draw step-dark.png '{"action":"show_head","head":0,"layer":1}
 {"action":"select_cell","cell":{"tensor":"weights","row":7,"column":1}}' --theme dark pronouns
 draw step-light.png '{"action":"go_to_stage","stage":"scores"}
 {"action":"select_cell","cell":{"tensor":"scores","row":2,"column":1}}' --theme light
-draw saturation-dark.png '{"action":"set_workspace","workspace":"saturation"}' --theme dark
-draw saturation-light.png '{"action":"set_workspace","workspace":"saturation"}' --theme light
+draw saturation-dark.png '{"action":"set_workspace","workspace":"saturation"}' --theme dark pronouns
+draw saturation-light.png '{"action":"set_workspace","workspace":"saturation"}' --theme light pronouns
 draw masks-dark.png '{"action":"set_workspace","workspace":"masks"}
 {"action":"set_causal_mask","causal":"top-left"}
 {"action":"select_pair","row":3,"column":1,"extend":false}' --theme dark
@@ -53,7 +53,8 @@ draw learn-dark.png '{"action":"set_workspace","workspace":"learn"}
 {"action":"show_learn_head","layer":1,"head":0}
 {"action":"select_learn_cell","row":17,"column":9}' --theme dark
 draw exercises-dark.png '{"action":"set_workspace","workspace":"exercises"}
-{"action":"set_exercise","sheet":"softmax-gradient","seed":7}' --theme dark
+{"action":"set_exercise","sheet":"softmax-gradient","seed":7}
+{"action":"show_question","question":1}' --theme dark
 draw compare-dark.png '{"action":"set_workspace","workspace":"step"}
 {"action":"go_to_stage","stage":"weights"}
 {"action":"pin_baseline"}

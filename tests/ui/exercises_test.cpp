@@ -24,15 +24,19 @@ struct Exercises : App {
         if (text.starts_with("−")) text.replace(0, 3, "-");
         return text;
     }
-    /// The first blank is clicked; from there Tab goes from blank to blank, over the three buttons, to the next question.
-    void solve() {
-        REQUIRE(test::click_until<view::TypeInto>(ui, {left() + 16.0F, 45.0F},
-                                                  {left() + 760.0F, 400.0F}, {30.0F, 9.0F}));
-        const std::size_t count = shown().questions.size();
-        for (std::size_t question = 0; question < count; ++question) {
-            fill(question);
-            CHECK(test::last<view::CheckAnswer>(ui.press(Key::enter)));
-            for (int n = 0; n < 3; ++n) ui.press(Key::tab);  // hint, solution, the next blank
+    /// The first blank is clicked; from there Tab goes from blank to blank to Check, which leads on once all is right.
+    void solve(ImVec2 size) {
+        REQUIRE(test::click_until<view::TypeInto>(
+            ui, {left() + 16.0F, 60.0F}, {size.x - 40.0F, size.y - 120.0F}, {30.0F, 9.0F}));
+        const auto count = std::ssize(shown().questions);
+        for (Index question = 0; question < count; ++question) {
+            CHECK(shown().question == question);
+            fill(static_cast<std::size_t>(question));
+            // A choice is checked by choosing it.
+            if (!shown().questions[question].checked)
+                CHECK(test::last<view::CheckAnswer>(ui.press(Key::enter)));
+            if (question + 1 < count) CHECK(test::last<view::ShowQuestion>(ui.press(Key::enter)));
+            ui.frames(2);
         }
     }
     /// From the first blank to the button Check.
@@ -61,7 +65,7 @@ TEST_CASE("the five exercises of the texts are solved with Tab, Enter and typed 
         for (const ImVec2 size : {ImVec2{1600.0F, 1000.0F}, ImVec2{1280.0F, 720.0F}}) {
             CAPTURE(sheet);
             Exercises app(sheet, 11, size);
-            app.solve();
+            app.solve(size);
             for (const auto& question : app.shown().questions) {
                 REQUIRE(question.checked);
                 CHECK_MESSAGE(question.checked->right, question.checked->text);
@@ -72,7 +76,7 @@ TEST_CASE("the five exercises of the texts are solved with Tab, Enter and typed 
 TEST_CASE("a blank is clicked and typed into; Check says what is wrong, and what is right") {
     Exercises app("weights-memory", 3);
     const ImVec2 low{app.left() + 16.0F, 60.0F};
-    const ImVec2 high{900.0F, 400.0F};
+    const ImVec2 high{1560.0F, 640.0F};
     const ImVec2 step{40.0F, 9.0F};
     const auto typed = [&](const std::string& text) {
         REQUIRE(test::click_until<view::TypeInto>(app.ui, low, high, step));
@@ -86,11 +90,15 @@ TEST_CASE("a blank is clicked and typed into; Check says what is wrong, and what
         return app.shown().questions[0].checked->text;
     };
     CHECK(typed("0") == "Wrong.");
-    CHECK(typed(app.answer(0, 0)) == "Right.");
     CHECK(test::click_until<view::ShowExerciseHint>(app.ui, low, high, step));
     CHECK(app.shown().questions[0].hint);
     CHECK(test::click_until<view::ShowSolution>(app.ui, low, high, step));
     CHECK(app.shown().questions[0].solution);
+    CHECK(typed(app.answer(0, 0)) == "Right.");
+    app.ui.press(Key::right);
+    CHECK(app.shown().question == 1);
+    app.ui.press(Key::left);
+    CHECK(app.shown().question == 0);
     app.ui.press(Key::r);
     CHECK(app.shown().exercise.seed == 4);
     CHECK(app.shown().questions[0].entries[0].empty());

@@ -138,6 +138,58 @@ TEST_CASE("entries: ties and rounding, what is no number, NaN and infinity") {
     CHECK(description({"nan", "inf", "0"}) == "Right.");
 }
 
+TEST_CASE("the usual mistakes are named, and no answer is given away") {
+    const auto mistake = [](std::string_view key, std::size_t n, const auto& entry_of) {
+        const Exercise exercise = made(key, 7);
+        const SmallMatrix& answer = exercise.questions[n].answer;
+        std::vector<std::string> given;
+        for (Index i = 0; i < answer.rows; ++i)
+            for (Index j = 0; j < answer.columns; ++j)
+                given.push_back(exact(double{entry_of(answer, i, j)}));
+        return likely_mistake(exercise, n, given);
+    };
+    using Matrix = SmallMatrix;
+    const auto right = [](const Matrix& a, Index i, Index j) { return a(i, j); };
+    CHECK(mistake("causal-row", 0, right) == "");
+    CHECK(mistake("softmax-gradient", 2, [](const Matrix& a, Index i, Index j) {
+              return j == 1 ? -a(i, j) : a(i, j);
+          }) == "Entry 2: the sign is wrong.");
+    CHECK(mistake("causal-row", 0, [](const Matrix& a, Index i, Index j) { return a(j, i); }) ==
+          "Rows and columns are swapped.");
+    CHECK(mistake("stored-weights", 1, [](const Matrix& a, Index i, Index j) {
+              return 1024.0 * a(i, j);
+          }) == "1024 times too large.");
+    CHECK(mistake("stored-weights", 1, [](const Matrix& a, Index i, Index j) {
+              return a(i, j) / 2.0;
+          }) == "2 times too small.");
+    CHECK(mistake("softmax-row", 3, [](const Matrix& a, Index i, Index j) {
+              return j == 2 ? a(i, j) + 0.01 : a(i, j);
+          }) == "Entry 3: nearly right. Round only at the end.");
+    CHECK(mistake("causal-row", 0, [](const Matrix& a, Index i, Index j) {
+              return i == 2 ? 1.0 / 7.0 + 0.09 * static_cast<double>(j) : a(i, j);
+          }).starts_with("Row 3"));
+    const Exercise temperature = made("temperature", 7);
+    CHECK(likely_mistake(temperature, 1, answers(temperature.questions[0])) ==
+          "This is the answer to question 1.");
+    // Entries that are empty, unreadable or not finite name no mistake, nor do choices.
+    CHECK(likely_mistake(temperature, 0, std::vector<std::string>{"1", "", "0"}) == "");
+    CHECK(likely_mistake(temperature, 0, std::vector<std::string>{"1", "x", "0"}) == "");
+    CHECK(likely_mistake(temperature, 0, std::vector<std::string>{"nan", "0", "0"}) == "");
+    CHECK(likely_mistake(temperature, 4, std::vector<std::string>{"7"}) == "");
+    REQUIRE(exercise_sheets());
+    for (const ExerciseSheet& sheet : *exercise_sheets())
+        for (std::uint64_t seed = 0; seed < 10; ++seed) {
+            const Exercise exercise = made(sheet, seed);
+            for (std::size_t n = 0; n < exercise.questions.size(); ++n) {
+                const auto& question = exercise.questions[n];
+                CHECK(likely_mistake(exercise, n, answers(question)) == "");
+                const std::string all_zero =
+                    likely_mistake(exercise, n, entries(question, [](double) { return "0"; }));
+                CHECK_FALSE(has(all_zero, "sign"));
+            }
+        }
+}
+
 TEST_CASE("texts of sheets: values, formats, choices, formulas and matrices") {
     const NamedMatrices names{{"n", {1, 1, {-1500.0}}}, {"A", {1, 2, {0.5, -0.25}}}};
     const std::pair<const char*, const char*> kTexts[] = {
@@ -221,6 +273,42 @@ TEST_CASE("Exercises: entries are undone and kept, a change ends a check, a seed
     CHECK(exercises_controls(after(right, {SetExercise{"softmax-row", 4}, Undo{}}))
               .entries.at("2.0.0") == sum);
     CHECK(exercises_look(after(right, {SetExercise{"softmax-row", 4}})).hints.empty());
+}
+
+TEST_CASE("Exercises show one question; a check gives the reason") {
+    AppState state = exercises_state({SetExercise{"causal-row", 7}});
+    CHECK(build_exercises_view(state).question == 0);
+    state = after(state, {ShowQuestion{2}});
+    CHECK(build_exercises_view(state).question == 2);
+    CHECK(build_exercises_view(reopened_alike(state)).question == 2);
+    CHECK(build_exercises_view(after(state, {SetExercise{"causal-row", 8}})).question == 2);
+    CHECK(build_exercises_view(after(state, {SetExercise{"softmax-row", 8}})).question == 0);
+    CHECK(has(after(state, {ShowQuestion{9}}).message.text, "uestion 9: expected 0 to 2"));
+    CHECK(build_exercises_view(after(state, {ShowQuestion{9}})).question == 2);
+    // An answered question is shown, also by a journal without show_question.
+    CHECK(build_exercises_view(after(state, {EnterAnswer{1, 0, 0, "2"}})).question == 1);
+
+    const Exercise sheet = made("causal-row", 7);
+    const auto because = [&](Index n, const std::string& text) {
+        const auto view =
+            build_exercises_view(after(state, {EnterAnswer{n, 0, 0, text}, CheckAnswer{n}}));
+        return view.questions[static_cast<std::size_t>(n)].because;
+    };
+    const std::string right = answers(sheet.questions[2])[0];
+    CHECK(because(2, right).size() == sheet.questions[2].solution.size());
+    CHECK(because(2, right == "0" ? "1" : "0").front().front().text ==
+          sheet.questions[2].hint.front().text);
+    CHECK(because(1, "").empty());
+    const std::string wrong = exact(-sheet.questions[1].answer.entries[0]);
+    AppState filled = after(state, {EnterAnswer{1, 0, 0, wrong}});
+    const auto rest = answers(sheet.questions[1]);
+    for (Index i = 1; i < 3; ++i) filled = after(filled, {EnterAnswer{1, i, 0, rest[i]}});
+    const auto view = build_exercises_view(after(filled, {CheckAnswer{1}}));
+    REQUIRE(view.questions[1].because.size() == 1);
+    std::string sentence;
+    for (const ExercisePiece& piece : view.questions[1].because.front())
+        sentence += piece.text + " ";
+    CHECK(sentence == "Entry 1: the sign is wrong. ");
 }
 
 TEST_CASE("Exercises: what is not there is refused by name") {

@@ -28,27 +28,28 @@ types_at() {
 
 # to_first_blank: the first blank from the top is found by the mouse; the keyboard is on it.
 to_first_blank() {
-    mapfile -t places < <(points 545 605 60 150 420 12)
+    mapfile -t places < <(points 700 1100 100 150 620 12)
     first_that '"action":"enter_answer"' types_at "${places[@]}"
     press shift+Tab
 }
 
-# answer KIND ...: the question that the keyboard is at, and its check; ends at the next question.
+# answer OPENED KIND ...: the question that the keyboard is at, and its check; the keyboard ends at the button that leads on.
+# OPENED: yes where its first blank is being typed into.
 answer() {
-    local kind=$1 value
+    local opened=$1 kind=$2 value
     if [[ $kind == choice ]]; then
-        tabs "$3" Tab
-        does '"action":"enter_answer"' press Return
-        tabs $(($2 - $3)) Tab
-    else
-        for value in "${@:3}"; do
-            press Return
-            typed -- "$value"
-            does '"action":"enter_answer"' press Tab
-        done
+        tabs "$4" Tab
+        does '"action":"check_answer"' press Return
+        tabs $(($3 - $4)) Tab
+        return
     fi
+    for value in "${@:4}"; do
+        [[ $opened == yes ]] || press Return
+        opened=no
+        typed -- "$value"
+        does '"action":"enter_answer"' press Tab
+    done
     does '"action":"check_answer"' press Return
-    tabs 3 Tab
 }
 
 # solve SHEET TITLE
@@ -56,9 +57,12 @@ solve() {
     does "\"action\":\"set_exercise\",\"sheet\":\"$1\"" palette "Exercise: $2"
     mapfile -t questions < <(answers "$1")
     to_first_blank
+    opened=no
     for question in "${questions[@]}"; do
+        [[ $opened == no ]] || does '"action":"show_question"' press Return
         # shellcheck disable=SC2086  # words
-        answer $question
+        answer $opened $question
+        opened=yes
     done
     shows "${#questions[@]} of ${#questions[@]} questions answered right"
 }

@@ -132,11 +132,7 @@ EntryMark mark_of(const ExerciseQuestion& question, double answer, const std::st
     if (text.find_first_not_of(' ') == text.npos) return EntryMark::empty;
     const auto typed = typed_answer(text);
     if (!typed) return EntryMark::unreadable;
-    if (std::isnan(answer) || std::isnan(*typed))
-        return std::isnan(answer) && std::isnan(*typed) ? EntryMark::right : EntryMark::wrong;
-    if (std::isinf(answer)) return *typed == answer ? EntryMark::right : EntryMark::wrong;
-    return std::abs(*typed - answer) <= question.allowed(answer) ? EntryMark::right
-                                                                 : EntryMark::wrong;
+    return is_close_enough(question, answer, *typed) ? EntryMark::right : EntryMark::wrong;
 }
 
 std::string verdict_of(const CheckedAnswer& checked, std::span<const std::string> entries) {
@@ -175,8 +171,19 @@ Result<Exercise> make_exercise(const ExerciseSheet& sheet, std::uint64_t seed) {
         for (const ExerciseTask& task : sheet.tasks)
             take(make_question(task, exercise.values), exercise.questions.emplace_back(), fault);
     if (!fault) return tl::unexpected(std::move(fault.error()));
-    for (const ExerciseDraw& draw : sheet.draw) exercise.drawn.push_back(draw.name);
+    for (const ExerciseDraw& draw : sheet.draw) {
+        exercise.drawn.push_back(draw.name);
+        if (!draw.label.empty())
+            exercise.quantities.push_back(
+                {draw.name, plain_number(exercise.values.at(draw.name).entries[0]), draw.label});
+    }
     return exercise;
+}
+
+bool is_close_enough(const ExerciseQuestion& question, double answer, double typed) {
+    if (std::isnan(answer) || std::isnan(typed)) return std::isnan(answer) && std::isnan(typed);
+    if (std::isinf(answer)) return typed == answer;
+    return std::abs(typed - answer) <= question.allowed(answer);
 }
 
 std::optional<double> typed_answer(std::string_view text) {

@@ -20,6 +20,7 @@ struct ExerciseDraw {
     std::string name;
     Index rows = 1, columns = 1;
     std::vector<double> from;
+    std::string label;  // the unit of a single number: "heads"; "": the text alone shows it
 };
 struct ExerciseTask {
     std::vector<std::string> text;  // paragraphs
@@ -60,8 +61,9 @@ struct ExercisePiece {
     std::string text;
     bool is_math = false;
     std::vector<std::vector<std::string>> matrix =
-        {};              // numbers as they are written, row by row; empty: it is none
-    bool glued = false;  // no space before it
+        {};                            // numbers as they are written, row by row; empty: it is none
+    bool glued = false;                // no space before it
+    std::vector<double> numbers = {};  // of the matrix, row by row
 };
 using ExerciseParagraph = std::vector<ExercisePiece>;
 
@@ -83,6 +85,10 @@ struct ExerciseQuestion {
     /// As a solution writes it.
     std::string written(double entry) const;
 };
+/// A drawn number with its label.
+struct ExerciseQuantity {
+    std::string name, value, label;
+};
 struct Exercise {
     std::string key, title;
     std::uint64_t seed = 1;
@@ -90,6 +96,7 @@ struct Exercise {
     std::vector<std::string> drawn;  // names of those that were drawn
     std::vector<ExerciseParagraph> text;
     std::vector<ExerciseQuestion> questions;
+    std::vector<ExerciseQuantity> quantities = {};
 };
 /// An error: a formula or a TeX that is wrong, or requirements that no draw met.
 Result<Exercise> make_exercise(const ExerciseSheet& sheet, std::uint64_t seed);
@@ -106,5 +113,12 @@ struct CheckedAnswer {
 /// `entries`: what stands in the blanks, row by row; of choices one, the index of the choice. NaN is right where the answer
 /// is NaN, ∞ where it is ∞.
 CheckedAnswer check_answer(const ExerciseQuestion& question, std::span<const std::string> entries);
+/// Whether a typed number is right where `answer` is expected.
+bool is_close_enough(const ExerciseQuestion& question, double answer, double typed);
+
+/// The likely cause of wrong entries, one sentence: "Row 1, column 2: the sign is wrong." It never contains the answer.
+/// "": all entries are right, some are missing, or no usual mistake explains them.
+std::string likely_mistake(const Exercise& exercise, std::size_t question,
+                           std::span<const std::string> entries);
 
 }  // namespace attn::view

@@ -1,6 +1,10 @@
 #include "app/common/exercise/page.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "app/common/cell.h"
+#include "app/common/colormap.h"
 #include "core/shape.h"
 
 namespace attn::view {
@@ -21,6 +25,10 @@ constexpr float kBlank = 5.0F;       // width in a matrix
 constexpr float kLoneBlank = 10.0F;  // of a number
 constexpr float kTick = 0.8F;
 constexpr float kBetweenChoices = 1.6F;
+// Of the height of a cell.
+constexpr float kCellWidth = 1.25F;
+constexpr float kCellText = 0.42F;
+constexpr float kCellGap = 0.02F;
 
 /// A part of a line; (0, 0) is the left end of its baseline.
 struct Inline {
@@ -37,6 +45,10 @@ void append(ExerciseBlock& to, ExerciseBlock from, Point by) {
     for (auto& stroke : from.strokes) {
         for (Point& point : stroke) shift(point, by);
         to.strokes.push_back(std::move(stroke));
+    }
+    for (auto& cell : from.cells) {
+        shift(cell.low, by), shift(cell.high, by);
+        to.cells.push_back(std::move(cell));
     }
     for (auto& blank : from.blanks) {
         shift(blank.low, by), shift(blank.high, by);
@@ -100,6 +112,40 @@ class Setter {
         return made;
     }
 
+    /// Its numbers in coloured cells of one size.
+    Inline cells(const ExercisePiece& piece) const {
+        const Font font{Face::mono, type_.cell * kCellText};
+        float width = type_.cell * kCellWidth;
+        for (const auto& row : piece.matrix)
+            for (const std::string& text : row)
+                width = std::max(width, measure_.text_size(font, text).x + font.px);
+        double largest = 0.0;
+        bool is_signed = false;
+        for (const double value : piece.numbers) {
+            if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+            is_signed = is_signed || value < 0.0;
+        }
+        const float gap = std::max(1.0F, type_.cell * kCellGap);
+        Inline made;
+        const auto rows = static_cast<float>(piece.matrix.size());
+        made.width = width * static_cast<float>(piece.matrix.front().size());
+        made.ascent = type_.cell * rows / 2 + px() * kAxis;
+        made.descent = type_.cell * rows - made.ascent;
+        std::size_t n = 0;
+        for (std::size_t i = 0; i < piece.matrix.size(); ++i)
+            for (std::size_t j = 0; j < piece.matrix[i].size(); ++j, ++n) {
+                const Point low{width * static_cast<float>(j),
+                                type_.cell * static_cast<float>(i) - made.ascent};
+                made.content.cells.push_back({low,
+                                              {low.x + width - gap, low.y + type_.cell - gap},
+                                              piece.matrix[i][j],
+                                              piece.numbers[n],
+                                              largest,
+                                              is_signed});
+            }
+        return made;
+    }
+
     /// As many blanks as the answer has entries; brackets where there are several.
     Inline blanks(Index rows, Index columns) const {
         const bool one = rows * columns == 1;
@@ -150,19 +196,30 @@ class Setter {
 
     ExerciseBlock paragraph(const ExerciseParagraph& pieces) const {
         std::vector<Inline> parts;
+        bool equals = false;  // a name and "=" precede the piece
         for (const ExercisePiece& piece : pieces) {
-            Inline part = piece.is_math           ? math(piece.text)
-                          : !piece.matrix.empty() ? matrix(piece.matrix)
-                                                  : text(piece.text);
-            if (piece.glued && !parts.empty())
+            const bool in_cells = type_.cell > 0.0F;
+            if (in_cells && piece.glued && is_mark(piece.text)) continue;
+            Inline part = piece.is_math          ? math(piece.text)
+                          : piece.matrix.empty() ? text(piece.text)
+                          : in_cells             ? cells(piece)
+                                                 : matrix(piece.matrix);
+            const bool after_name = in_cells && !parts.empty() && equals;
+            equals = piece.is_math && piece.text.ends_with('=');
+            if (after_name)
+                join(parts.back(), std::move(part), px() * kPad);
+            else if (piece.glued && !parts.empty())
                 join(parts.back(), std::move(part), 0.0F);
             else
                 parts.push_back(std::move(part));
         }
-        return flow(std::move(parts), measure_.text_size(font_, " ").x);
+        const float gap = type_.cell > 0.0F ? px() : measure_.text_size(font_, " ").x;
+        return flow(std::move(parts), gap);
     }
 
   private:
+    /// What follows a matrix in a sentence.
+    static bool is_mark(std::string_view text) { return text == "," || text == "." || text == ":"; }
     float inner_width(const std::vector<float>& widths) const {
         float width = px() * kMatrixGap * static_cast<float>(widths.size() - 1);
         for (const float each : widths) width += each;
@@ -208,7 +265,8 @@ ExerciseBlock lay_out_blanks(const ExerciseQuestion& question, const ExerciseTyp
     if (!parts.empty()) return set.flow(std::move(parts), type.px * kBetweenChoices);
     if (!question.label.empty()) parts.push_back(set.math(question.label));
     parts.push_back(set.blanks(question.answer.rows, question.answer.columns));
-    parts.push_back(Setter(type, measure, ExerciseVoice::muted).text(question.precision));
+    const ExerciseType small{type.small > 0.0F ? type.small : type.px, type.width};
+    parts.push_back(Setter(small, measure, ExerciseVoice::muted).text(question.precision));
     return set.flow(std::move(parts), type.px * 0.5F);
 }
 
@@ -224,6 +282,16 @@ void draw_exercise_block(const ExerciseBlock& block, Point at, const Theme& them
     for (const auto& text : block.runs)
         painter.text(text.font, {at.x + text.at.x, at.y + text.at.y},
                      text.muted ? theme.muted : theme.text, text.text);
+    for (const auto& cell : block.cells) {
+        const Point low{at.x + cell.low.x, at.y + cell.low.y};
+        const Point high{at.x + cell.high.x, at.y + cell.high.y};
+        const Color fill = exercise_fill(cell.value, cell.largest, cell.is_signed, theme);
+        painter.rect(low, high, fill, 2.0F);
+        const Font font{Face::mono, (high.y - low.y) * kCellText};
+        const float width = painter.text_size(font, cell.text).x;
+        painter.text(font, {(low.x + high.x - width) / 2, (low.y + high.y - font.px) / 2},
+                     ink_on(fill, theme.name), cell.text);
+    }
     for (const auto& formula : block.formulas)
         draw_math(formula.box, {at.x + formula.baseline.x, at.y + formula.baseline.y}, theme, {},
                   painter);
@@ -231,6 +299,15 @@ void draw_exercise_block(const ExerciseBlock& block, Point at, const Theme& them
         for (Point& point : stroke) shift(point, at);
         painter.polyline(stroke, theme.text, 1.0F);
     }
+}
+
+Color exercise_fill(double value, double largest, bool is_signed, const Theme& theme) {
+    if (std::isnan(value)) return theme.nan;
+    if (!std::isfinite(value)) return theme.masked;
+    ColorRange range{is_signed ? ColorScale::diverging : ColorScale::unit};
+    range.high = largest > 0.0 ? largest : 1.0;
+    range.low = is_signed ? -range.high : 0.0;
+    return color_of(range, value, theme.name);
 }
 
 ExerciseTick tick_of(const ExerciseBlock::Blank& blank, float px) {

@@ -14,6 +14,9 @@ namespace attn::view {
 struct ExerciseType {
     float px = 16.0F;
     float width = 640.0F;  // where lines break
+    float cell =
+        0.0F;  // height of a coloured cell of a matrix; 0: its numbers are between brackets
+    float small = 0.0F;  // height of the line after the blanks; 0: px
 };
 
 /// A paragraph, or the blanks of a question; (0, 0) is its top left.
@@ -33,7 +36,15 @@ struct ExerciseBlock {
         Index row = 0, column = 0;
         Point low, high;
     };
+    /// A number of a matrix; `largest`: of the matrix, by its size.
+    struct Cell {
+        Point low, high;
+        std::string text;
+        double value = 0.0, largest = 1.0;
+        bool is_signed = false;  // the matrix has negative numbers
+    };
     std::vector<TextRun> runs;
+    std::vector<Cell> cells;
     std::vector<Formula> formulas;
     std::vector<std::vector<Point>> strokes;  // brackets
     std::vector<Blank> blanks;
@@ -53,6 +64,8 @@ std::vector<ExerciseParagraph> numbered(const std::vector<ExerciseParagraph>& te
 /// All but the blanks.
 void draw_exercise_block(const ExerciseBlock& block, Point at, const Theme& theme,
                          Painter& painter);
+/// The colour of a number of a matrix.
+Color exercise_fill(double value, double largest, bool is_signed, const Theme& theme);
 /// The square of a choice's blank.
 struct ExerciseTick {
     Point low, high;

@@ -21,6 +21,7 @@ ExerciseDraw read_draw(Fields& fields) {
     fields.read_index("rows", draw.rows, 1, kMostSide);
     fields.read_index("columns", draw.columns, 1, kMostSide);
     fields.need("from", draw.from);
+    fields.read("label", draw.label);
     if (draw.from.empty()) fields.complain("has an empty 'from': expected numbers");
     return draw;
 }

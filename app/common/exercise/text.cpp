@@ -91,6 +91,7 @@ Result<ExercisePiece> value_piece(std::string_view inside, const NamedMatrices& 
         piece.text = written(value->entries[0], *writing);
         return piece;
     }
+    piece.numbers = value->entries;
     for (Index i = 0; i < value->rows; ++i) {
         auto& row = piece.matrix.emplace_back();
         for (Index j = 0; j < value->columns; ++j) row.push_back(written((*value)(i, j), *writing));

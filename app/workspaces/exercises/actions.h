@@ -37,11 +37,17 @@ struct ShowSolution {
     static constexpr auto kJournalNames = journal_names("show_solution", "question", "on");
 };
 
+/// The question on the stage; one out of range is refused.
+struct ShowQuestion {
+    Index question;
+    static constexpr auto kJournalNames = journal_names("show_question", "question");
+};
+
 /// All sheets, to choose from.
 using ShowSheets = Put<exercises_look, &ExercisesLook::choosing, "show_sheets", "on">;
 
 using ExercisesActions =
-    ActionList<ViewActions<CheckAnswer, ShowExerciseHint, ShowSolution, ShowSheets>,
+    ActionList<ViewActions<CheckAnswer, ShowExerciseHint, ShowSolution, ShowQuestion, ShowSheets>,
                EditActions<EnterAnswer>, DragActions<SetExercise>>;
 template <ListedIn<ExercisesActions> A>
 inline constexpr Meta kMetaOf<A> = ExercisesActions::kMeta<A>;

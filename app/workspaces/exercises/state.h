@@ -30,6 +30,7 @@ struct ExercisesLook {
     std::map<std::string, std::string>
         solved;             // question_key() of those once checked right, and with which seed
     bool choosing = false;  // all sheets stand there, to choose from
+    Index question = 0;     // the shown one
 };
 inline void describe(Visitor& visit, ExercisesLook& look) {
     visit("checked", look.checked);
@@ -37,6 +38,7 @@ inline void describe(Visitor& visit, ExercisesLook& look) {
     visit("solutions", look.solutions);
     visit("solved", look.solved);
     visit("choosing", look.choosing);
+    visit("question", look.question);
 }
 
 inline constexpr Controls<ExercisesControls> exercises_controls;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/exercise/text.h"
 #include "app/common/state.h"
 #include "app/workspaces/exercises/state.h"
 
@@ -21,6 +22,18 @@ std::vector<std::string> entries_of(const ExercisesControls& controls,
             entries.push_back(found == controls.entries.end() ? "" : found->second);
         }
     return entries;
+}
+
+/// The solution of a right answer. Of a wrong one the likely mistake, or the hint.
+std::vector<ExerciseParagraph> because_of(const Exercise& exercise, Index n,
+                                          const ExercisesView::Question& shown) {
+    if (!shown.checked) return {};
+    const ExerciseQuestion& question = exercise.questions[n];
+    if (shown.checked->right) return question.solution;
+    if (std::ranges::count(shown.checked->marks, EntryMark::wrong) == 0) return {};
+    const std::string mistake = likely_mistake(exercise, n, shown.entries);
+    if (mistake.empty()) return {question.hint};
+    return {exercise_paragraph(mistake, {}).value_or(ExerciseParagraph{})};
 }
 
 std::vector<ExercisesView::Card> cards_of(const ExercisesLook& look) {
@@ -85,7 +98,9 @@ ExercisesView build_exercises_view(const AppState& state) {
         if (shown.checked && shown.checked->right) ++right;
         shown.hint = has(look.hints, n);
         shown.solution = has(look.solutions, n);
+        shown.because = because_of(view.exercise, n, shown);
     }
+    view.question = std::clamp(look.question, Index{0}, std::ssize(view.questions) - 1);
     view.status = view.choosing ? solved_text(view.cards)
                                 : fmt::format("{} of {} questions answered right", right,
                                               view.questions.size());

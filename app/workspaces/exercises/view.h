@@ -21,6 +21,8 @@ struct ExercisesView {
         std::vector<std::string> entries;  // of its blanks, row by row
         std::optional<CheckedAnswer> checked;
         bool hint = false, solution = false;
+        /// Why the checked answer is right or wrong; empty: entries are missing.
+        std::vector<ExerciseParagraph> because;
     };
     std::string missing_data;  // why there is no sheet; "": there is one
     std::vector<Card> cards;
@@ -28,6 +30,7 @@ struct ExercisesView {
     std::string learn;      // from the sheet
     Exercise exercise;
     std::vector<Question> questions;
+    Index question = 0;  // the one on the stage
     std::string status;  // "2 of 5 questions checked right"
 };
 ExercisesView build_exercises_view(const AppState& state);

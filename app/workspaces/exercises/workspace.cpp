@@ -46,6 +46,14 @@ void add_exercises_commands(std::vector<Command>& list, const AppState& state) {
     for (const ExerciseSheet& sheet : *exercise_sheets())
         add("Exercise: " + sheet.title, Key::none, SetExercise{sheet.key, now.seed});
     add("All sheets of exercises", Key::none, ShowSheets{true});
+    const ExercisesLook& look = exercises_look(state);
+    const ExerciseSheet* const sheet = find_exercise_sheet(now.sheet);
+    if (!look.choosing && !now.sheet.empty() && sheet != nullptr) {
+        const Index last = std::ssize(sheet->tasks) - 1;
+        const Index at = std::clamp(look.question, Index{0}, last);
+        add("Next question", Key::right, ShowQuestion{std::min(at + 1, last)}, at < last);
+        add("Previous question", Key::left, ShowQuestion{std::max(at - 1, Index{0})}, at > 0);
+    }
     add("New numbers", Key::r, SetExercise{now.sheet, now.seed + 1});
 }
 
@@ -53,15 +61,17 @@ std::vector<Shot> exercises_shots() {
     return {{"", {}},
             {"sheet", {SetExercise{"softmax-gradient", 7}}},
             {"solved",
-             {SetExercise{"causal-row", 7}, EnterAnswer{0, 0, 0, "1"}, CheckAnswer{0},
-              ShowExerciseHint{0, true}, ShowSolution{1, true}}}};
+             {SetExercise{"causal-row", 7}, EnterAnswer{1, 0, 0, "1"}, EnterAnswer{1, 1, 0, "1"},
+              EnterAnswer{1, 2, 0, "1"}, CheckAnswer{1}}},
+            {"choice", {SetExercise{"causal-row", 7}, EnterAnswer{2, 0, 0, "1"}, CheckAnswer{2}}}};
 }
 
 constexpr std::string_view kMouse[] = {
     "Click a card: its sheet. A card's dots are its questions; one that was checked right is "
     "filled.",
     "Click a blank and type a number, a fraction such as 1/3, or an expression such as exp(2).",
-    "Check counts the right entries. Hint and Solution open below the question.",
+    "Check marks each entry and names the likely mistake. Hint and Solution open below.",
+    "← and →, or a number below: another question.",
 };
 constexpr PersistedValue kValues[] = {persisted(exercises_controls), persisted(exercises_look)};
 
@@ -76,7 +86,9 @@ void carry_out(AppState& state, const SetExercise& action) {
     ExercisesLook& look = exercises_look(state);
     look.choosing = false;
     if (now.sheet == action.sheet && now.seed == action.seed) return;
-    look = {{}, {}, {}, std::move(look.solved), false};
+    // Other numbers of one sheet: the question stays.
+    const Index question = now.sheet == action.sheet ? look.question : 0;
+    look = {{}, {}, {}, std::move(look.solved), false, question};
     edit_controls(state, ExercisesControls{action.sheet, action.seed, {}},
                   fmt::format("{}, seed {}", sheet->title, action.seed));
 }
@@ -91,6 +103,7 @@ void carry_out(AppState& state, const EnterAnswer& action) {
     next.entries.erase(key);
     if (!action.text.empty()) next.entries[key] = action.text;
     put(exercises_look(state).checked, action.question, false);
+    exercises_look(state).question = action.question;
     edit_controls(state, next,
                   fmt::format("question {}: {}", action.question + 1,
                               action.text.empty() ? "emptied" : action.text));
@@ -100,6 +113,7 @@ void carry_out(AppState& state, const CheckAnswer& action) {
     const auto question = question_at(state, action.question);
     if (!question) return;
     put(exercises_look(state).checked, action.question, true);
+    exercises_look(state).question = action.question;
     const auto view = build_exercises_view(state);
     const CheckedAnswer& checked = *view.questions[action.question].checked;
     if (checked.right)
@@ -109,13 +123,19 @@ void carry_out(AppState& state, const CheckAnswer& action) {
 }
 
 void carry_out(AppState& state, const ShowExerciseHint& action) {
-    if (question_at(state, action.question))
-        put(exercises_look(state).hints, action.question, action.on);
+    if (!question_at(state, action.question)) return;
+    put(exercises_look(state).hints, action.question, action.on);
+    exercises_look(state).question = action.question;
 }
 
 void carry_out(AppState& state, const ShowSolution& action) {
-    if (question_at(state, action.question))
-        put(exercises_look(state).solutions, action.question, action.on);
+    if (!question_at(state, action.question)) return;
+    put(exercises_look(state).solutions, action.question, action.on);
+    exercises_look(state).question = action.question;
+}
+
+void carry_out(AppState& state, const ShowQuestion& action) {
+    if (question_at(state, action.question)) exercises_look(state).question = action.question;
 }
 
 extern const WorkspaceInfo kExercisesWorkspace{
