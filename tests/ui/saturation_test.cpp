@@ -148,7 +148,7 @@ TEST_CASE("a click in the large plot moves d_k, one on a picture shows its gradi
     App app;
     app.draw_frames({view::SetWorkspace{"saturation"}}, 3);
     CHECK(app.ui.drawn() > 500);
-    const view::Actions actions = app.ui.drag({350.0F, 420.0F}, {600.0F, 420.0F});
+    const view::Actions actions = app.ui.drag({350.0F, 620.0F}, {600.0F, 620.0F});
     CHECK(count<view::SetSaturationWidth>(actions) >= 2);
     CHECK(count<view::PinSaturation>(actions) == 0);
     CHECK(is_stop(saturation_controls(app.state).d_k));

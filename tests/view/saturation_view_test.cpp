@@ -361,3 +361,53 @@ TEST_CASE("four gradients: asked for while shown; tabs, table and bars are their
     CHECK(requested_sweep(after(state, {ShowSaturationDetails{true}})));
     CHECK_FALSE(requested_gradient_sweep(after(state, {ShowSaturationDetails{true}})));
 }
+
+TEST_CASE(
+    "the sentence at d_k: at its own width it is the document without scaling; wider, each row "
+    "collapses") {
+    for (const char* preset : {"the-cat-sat-down", "three-heads", "eight-heads"}) {
+        CAPTURE(preset);
+        const AppState state = preset_state(preset);
+        const Index own = state.document().size.d_k;
+        const auto at = [&](const AppState& from, Index d_k) {
+            const auto view = sentence_at_width(after(from, {SetSaturationWidth{d_k}}));
+            REQUIRE(view);
+            return *view;
+        };
+        const auto weights_of = [](const AppState& from) {
+            const Sheet sheet = sheet_of(from, Stage::weights);
+            std::vector<double> all;
+            for (Index i = 0; i < sheet.values.rows; ++i)
+                for (Index j = 0; j < sheet.values.columns; ++j)
+                    all.push_back(double{sheet.values(i, j)});
+            return all;
+        };
+        const auto check_alike = [](const std::vector<double>& a, const std::vector<double>& b) {
+            REQUIRE(a.size() == b.size());
+            for (std::size_t n = 0; n < a.size(); ++n) CHECK(std::abs(a[n] - b[n]) < 1e-5);
+        };
+        const AppState scaled = after(state, {SetScaling{true}});
+        const AppState unscaled = after(state, {SetScaling{false}});
+        for (const AppState* const from : {&scaled, &unscaled}) {
+            const SentenceAtWidth view = at(*from, own);
+            check_alike(view.sides[0].weights, weights_of(scaled));
+            check_alike(view.sides[1].weights, weights_of(unscaled));
+        }
+        const SentenceAtWidth wide = at(scaled, 4096), narrow = at(scaled, 1);
+        check_alike(wide.sides[0].weights, narrow.sides[0].weights);  // scaling holds them
+        check_alike(narrow.sides[1].weights, narrow.sides[0].weights);
+        const std::size_t columns = wide.keys.size();
+        const double most = wide.sides[1].weights[wide.query * columns + wide.key];
+        CHECK(most > narrow.sides[1].weights[narrow.query * columns + narrow.key]);
+        CHECK(wide.sides[1].title.find(wide.keys[wide.key]) != std::string::npos);
+        CHECK(wide.sides[1].title.ends_with(percent(most)));
+    }
+    const AppState state = preset_state("the-cat-sat-down");
+    CHECK(build_gradients_over_width(state).sentence_at.has_value());
+    CHECK_FALSE(
+        build_gradients_over_width(after(state, {ShowSaturationSentence{false}})).sentence_at);
+    CHECK_FALSE(sentence_at_width(after(state, {SetSentence{"one"}})));
+    const SentenceAtWidth row =
+        *sentence_at_width(after(state, {SelectCell{{Stage::weights, 1, 0}}}));
+    CHECK(row.query == 1);
+}

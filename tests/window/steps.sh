@@ -31,7 +31,7 @@ does '"action":"set_scaling","on":false' press s
 
 # Saturation: the handle from stop to stop, the pin, the details, typed logits.
 goes_to saturation
-first_that '"action":"set_saturation_width"' drag_right $(points 300 500 100 380 460 40)
+first_that '"action":"set_saturation_width"' drag_right $(points 300 500 100 500 580 40)
 does '"action":"end_gesture"' drag_right "$x" "$y"
 does '"action":"set_saturation_width"' press Right
 does '"action":"pin_saturation"' press c

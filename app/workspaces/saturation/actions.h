@@ -27,6 +27,8 @@ using SetSaturationLogits =
 using ShowSaturationDetails =
     SetField<bool, saturation_look, "details", "show_saturation_details", "on">;
 using ShowRawDerivative = SetField<bool, saturation_look, "raw", "show_raw_derivative", "on">;
+using ShowSaturationSentence =
+    SetField<bool, saturation_look, "sentence", "show_saturation_sentence", "on">;
 using ShowGradient =
     SetField<GradientOf, saturation_look, "gradient", "show_saturation_gradient", "of">;
 struct Redraw {
@@ -51,12 +53,12 @@ struct GradientSweepReady {
     std::string fault{};
 };
 
-using SaturationActions =
-    ActionList<ViewActions<ShowSaturationDetails, ShowRawDerivative, ShowGradient>,
-               EditActions<SetSaturationModel, Redraw, SetSaturationLogits, ShowFiveBars>,
-               DragActions<SetSaturationWidth, PinSaturation, SetSaturationKeys, SetSaturationDraws,
-                           SetSaturationSeed>,
-               Answers<SweepReady, GradientSweepReady>>;
+using SaturationActions = ActionList<
+    ViewActions<ShowSaturationDetails, ShowRawDerivative, ShowSaturationSentence, ShowGradient>,
+    EditActions<SetSaturationModel, Redraw, SetSaturationLogits, ShowFiveBars>,
+    DragActions<SetSaturationWidth, PinSaturation, SetSaturationKeys, SetSaturationDraws,
+                SetSaturationSeed>,
+    Answers<SweepReady, GradientSweepReady>>;
 template <ListedIn<SaturationActions> A>
 inline constexpr Meta kMetaOf<A> = SaturationActions::kMeta<A>;
 

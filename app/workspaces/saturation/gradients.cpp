@@ -233,6 +233,7 @@ GradientsOverWidth build_gradients_over_width(const AppState& state) {
     view.note = fmt::format(
         "{} rows, {} keys; q, k and ∂L/∂a from N(0, 1), seed {}. Solid: median, dashed: mean.",
         grouped(have.sampling.rows), have.sampling.keys, have.sampling.seed);
+    if (saturation_look(state).sentence) view.sentence_at = sentence_at_width(state);
     view.caption = "median";
     view.status = job_status_text(state, "gradients over d_k",
                                   status_of(saturation_gradients(state), view.stale));

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/common/plot.h"
+#include "app/workspaces/saturation/sentence.h"
 #include "app/workspaces/saturation/state.h"
 
 namespace attn::view {
@@ -56,6 +58,7 @@ struct GradientsOverWidth {
     std::string strip_text;
     double strip_low = 1e-5, strip_high = 10.0;
     std::string status;
+    std::optional<SentenceAtWidth> sentence_at;  // of the open document; nullopt: it is not shown
 };
 GradientsOverWidth build_gradients_over_width(const AppState& state);
 

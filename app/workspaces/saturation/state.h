@@ -38,6 +38,7 @@ struct SaturationLook {
     GradientOf gradient = GradientOf::q;
     bool details = false;  // softmax alone: its Jacobian, weights and the spread of scores
     bool raw = false;  // in the details: the derivative by the raw score, more numbers of the row
+    bool sentence = true;  // the open sentence above the gradients
 };
 void describe(Visitor& visit, SaturationLook& look);
 

@@ -68,6 +68,9 @@ void add_saturation_commands(std::vector<Command>& list, const AppState& state) 
             : "Show the gradient with respect to the raw score",
         Key::w, ShowRawDerivative{!raw}, shows_softmax_alone(state));
     const bool alone = shows_softmax_alone(state);
+    const bool sentence = saturation_look(state).sentence;
+    add(sentence ? "Hide the sentence" : "Show the sentence at this d_k", Key::e,
+        ShowSaturationSentence{!sentence}, !alone);
     add("Next gradient", Key::down, ShowGradient{next_gradient(saturation_look(state), 1)}, !alone);
     add("Previous gradient", Key::up, ShowGradient{next_gradient(saturation_look(state), -1)},
         !alone);
@@ -145,6 +148,8 @@ void describe(Visitor& visit, SaturationLook& look) {
           {.text = "raw score",
            .tip = "The gradient with respect to the raw score s\nWhere the curves with and without "
                   "scaling cross, and more numbers of the sample."});
+    visit("sentence", look.sentence,
+          {.tip = "The open sentence at this d_k\nIts weights with scaling and without."});
     bool side = false;  // that older sessions had in focus
     if (visit.reads()) visit("scaling", side);
 }

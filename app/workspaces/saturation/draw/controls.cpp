@@ -41,6 +41,7 @@ void draw_saturation_controls(const SaturationView& view, ControlBar& bar) {
     const Tip tip{"five keys, one bar each: logits 0.5, 0.9, 0, 1.2, 0.6 at d_k = 64",
                   "Fixed logits: the weights are 16.1, 24.0, 9.8, 32.4 and 17.8 % with scaling."};
     if (bar.button("five bars", "example: 5 keys", tip)) bar.out.push_back(view::ShowFiveBars{});
+    if (view.gradients) bar.field<view::ShowSaturationSentence>(view.look);
     if (view.drawn) bar.field<view::ShowSaturationDetails>(view.look);
     if (!view.gradients) bar.field<view::ShowRawDerivative>(view.look);
 }

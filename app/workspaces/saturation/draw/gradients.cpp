@@ -24,8 +24,10 @@ using view::Point;
 // Design units.
 constexpr float kTabTitle = 22.0F;
 constexpr float kWidthTicks = 20.0F;
-constexpr float kDeadShare = 0.2F;   // of the height: the rows that pass nothing
-constexpr float kLowSpace = 280.0F;  // a lower one has none of them
+constexpr float kDeadShare = 0.2F;       // of the height: the rows that pass nothing
+constexpr float kLowSpace = 280.0F;      // a lower one has none of them
+constexpr float kBothHeight = 520.0F;    // of a sentence above the plot
+constexpr float kSentenceShare = 0.45F;  // of the height
 constexpr float kTabs = 200.0F;
 constexpr float kTable = 272.0F;
 constexpr float kTabGap = 10.0F;
@@ -175,6 +177,17 @@ void draw_large(const GradientsOverWidth& view, const Box& box, const Frame& fra
     draw_x_axis(below);
     const bool held = read_width_handle(canvas, grip, axis, view, out);
     draw_width_grip(canvas, grip, held);
+}
+
+/// The sentence above the plot, where the height is enough for both.
+void draw_collapse(const GradientsOverWidth& view, Box box, const Frame& frame,
+                   view::Actions& out) {
+    if (view.sentence_at && box.size().y >= frame.px(kBothHeight)) {
+        const float middle = std::round(box.low.y + kSentenceShare * box.size().y);
+        draw_sentence_at_width(*view.sentence_at, {box.low, {box.high.x, middle}}, frame);
+        box.low.y = middle + frame.px(kSpace16);
+    }
+    draw_large(view, box, frame, out);
 }
 
 // --- the four
@@ -329,7 +342,7 @@ void draw_numbers(const GradientsOverWidth& view, const Box& box, const Frame& f
 void add_gradients(const GradientsOverWidth& view, Parts& parts, const Frame& frame,
                    view::Actions& out) {
     parts.hero = {"large", "one gradient",
-                  [&](const Box& box) { draw_large(view, box, frame, out); }};
+                  [&](const Box& box) { draw_collapse(view, box, frame, out); }};
     if (view.ready)
         parts.others.push_back(
             {"numbers", "numbers", [&](const Box& box) { draw_numbers(view, box, frame); },

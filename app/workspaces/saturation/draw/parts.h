@@ -15,6 +15,9 @@ namespace attn::ui {
 void add_gradients(const view::GradientsOverWidth& view, Parts& parts, const Frame& frame,
                    view::Actions& out);
 
+/// The open sentence with scaling and without, at the handle's d_k.
+void draw_sentence_at_width(const view::SentenceAtWidth& view, const Box& box, const Frame& frame);
+
 /// ‖∂a/∂z‖_F over d_k: the gap between the curves shaded, a handle on d_k, and below the axis how the
 /// unscaled gradient changes from the pinned d_k. The handle and the pin are dragged; they stop at powers of two.
 void draw_hero(const view::HeroView& hero, const Box& box, bool faded, const Frame& frame,
