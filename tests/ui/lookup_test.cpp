@@ -37,6 +37,19 @@ TEST_CASE("the query follows the hand, one step of undo, and its weights with it
     CHECK(app.state.now >= now);
 }
 
+TEST_CASE("a click on a word of the inspector's table chooses that key, as its numbers do") {
+    Lookup app;
+    REQUIRE(lookup_look(app.state).pair == 0);
+    // The words are at the left of the table; each is clicked once, from the top down.
+    const float left = 1600.0F - 288.0F;
+    std::vector<Index> chosen;
+    for (float y = 420.0F; y < 620.0F; y += 4.0F)
+        if (const auto* const select = last<view::SelectLookupPair>(app.ui.click({left, y})))
+            if (chosen.empty() || chosen.back() != select->pair) chosen.push_back(select->pair);
+    CHECK(chosen == std::vector<Index>{0, 1, 2, 3, 4});
+    CHECK(lookup_look(app.state).pair == 4);
+}
+
 TEST_CASE("a value that is dragged moves the output and no weight") {
     Lookup app;
     const auto weights = view::memory_read(lookup_controls(app.state)).weights;

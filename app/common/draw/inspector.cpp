@@ -290,7 +290,9 @@ struct Placed {
     }
 };
 
-void draw_label(const Placed& at, float y, const std::string& label, Color color) {
+/// Returns its place.
+std::pair<Point, Point> draw_label(const Placed& at, float y, const std::string& label,
+                                   Color color) {
     const float low = at.left + at.frame.px(kInset);
     const float space = at.start(0) - at.frame.px(kSpace8) - low;
     const Font& font = at.frame.fonts.small;
@@ -299,8 +301,9 @@ void draw_label(const Placed& at, float y, const std::string& label, Color color
         if (at.frame.text_width(font, shown) <= space) break;
         shown = middle_ellipsis(label, most - 1);
     }
-    draw_text_in(at.frame, font, {low, y}, {low + space, y + at.row()}, Align::left, color,
-                 fit_text(at.frame, font, shown, space));
+    shown = fit_text(at.frame, font, shown, space);
+    draw_text_in(at.frame, font, {low, y}, {low + space, y + at.row()}, Align::left, color, shown);
+    return {{low, y}, {low + at.frame.text_width(font, shown), y + at.row()}};
 }
 
 /// Left of where the text begins, so that its point stands under the others'.
@@ -363,7 +366,9 @@ void draw_row(const Placed& at, float y, const TableRow& row, std::optional<Cell
     const Theme& theme = at.frame.theme;
     press_label(at, y, row, out);
     draw_background(at, y, row);
-    draw_label(at, y, row.label, row.muted ? theme.muted : theme.text);
+    const auto [from, to] = draw_label(at, y, row.label, row.muted ? theme.muted : theme.text);
+    if (!row.cells.empty() && !row.cells.front().link)  // a click on the word is one on its numbers
+        follow(row.cells.front(), from, to, at.frame, hovered, out);
     for (std::size_t n = 0; n < row.cells.size(); ++n) {
         const TableCell& cell = row.cells[n];
         if (cell.text.empty()) continue;
