@@ -77,6 +77,15 @@ TEST_CASE("the headline is the sentence without head and rest, each part in its 
     CHECK(build_step_view(text_of_length(3)).headline.empty());  // at X
 }
 
+TEST_CASE("a flat row is spread evenly, and no key of it is named") {
+    CHECK(reported({0.21F, 0.19F, 0.22F, 0.18F, 0.2F}) ==
+          "w0 spreads evenly: 5 words get 18 % to 22 %.");
+    CHECK(reported({0.201F, 0.2F, 0.2F, 0.2F, 0.199F}) ==
+          "w0 spreads evenly: 5 words get about 20 %.");
+    CHECK(reported({0.4F, 0.15F, 0.15F, 0.15F, 0.15F}).starts_with("w0 looks at w0 40 %"));
+    CHECK(reported({0.26F, 0.25F, 0.25F, 0.24F}).starts_with("w0 looks at w0 26 %"));  // few
+}
+
 TEST_CASE("NaN, empty rows and a single key are said, not counted as shares") {
     CHECK(reported({kNan, kNan, kNan}) == "w0 has only NaN weights.");
     CHECK(reported({0.5F, kNan, 0.5F}) == "w0 has NaN in 1 of 3 weights.");

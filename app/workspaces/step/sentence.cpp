@@ -17,6 +17,7 @@
 #include "app/workspaces/step/sources.h"
 #include "app/workspaces/step/view.h"
 #include "core/masks.h"
+#include "core/metrics.h"
 #include "core/scores/score.h"
 #include "core/stages.h"
 #include "core/trace.h"
@@ -25,7 +26,6 @@
 namespace attn::view {
 namespace {
 
-constexpr Index kMostChips = 64;
 constexpr std::string_view kInvitation =
     "Point at a word or a cell. From softmax on, this line shows where the word looks.";
 
@@ -370,6 +370,26 @@ std::string listed(const RowStory& story) {
     return text + listing.note(story.sum);
 }
 
+constexpr double kFlat = 0.95;       // evenness: no key stands out
+constexpr std::size_t kFewKeys = 5;  // fewer are named also then
+
+/// All keys have about the same weight, so that none is worth a name.
+bool is_flat(const RowStory& story) {
+    if (story.shares.size() < kFewKeys || std::abs(story.sum - 1.0) > kHalfPercent) return false;
+    std::vector<double> row;
+    for (const Share& share : story.shares) row.push_back(share.weight);
+    return row_metrics(row, std::ssize(row)).evenness > kFlat;
+}
+
+/// "the spreads evenly: 21 words get 3 % to 6 %".
+std::string flat_text(const RowStory& story) {
+    const std::string low = percentage(story.shares.back().weight).text;
+    const std::string high = percentage(story.shares.front().weight).text;
+    return fmt::format("{} spreads evenly: {} {} get {}", opening(story), story.shares.size(),
+                       story.masked > 0 ? "words that it can see" : "words",
+                       low == high ? "about " + high : low + " to " + high);
+}
+
 /// Every key that may be looked at has the same weight.
 std::string even_text(const RowStory& story) {
     const Percentage each = percentage(story.shares.front().weight);
@@ -398,6 +418,7 @@ bool is_spread(const RowStory& story) {
 }
 
 std::string spread_description(const RowStory& story) {
+    if (is_spread(story) && is_flat(story)) return flat_text(story);
     if (is_spread(story)) return fmt::format("{} looks at {}", opening(story), listed(story));
     if (story.not_numbers > 0) return nan_text(story);
     if (story.shares.empty())
@@ -466,7 +487,7 @@ std::string attention_text(const AppState& state, Index query) {
 std::vector<HeadlinePart> attention_headline(const AppState& state, Index query) {
     RowStory story = story_of(state, query);
     story.names_head = false;
-    if (!is_spread(story)) return {{spread_description(story)}};
+    if (!is_spread(story) || is_flat(story)) return {{spread_description(story)}};
     std::vector<HeadlinePart> parts{{opening(story), Role::query}, {" looks at "}};
     const std::vector<Equals> groups = grouped(story.shares);
     for (std::size_t n = 0; n < count_named(groups, story.sum); ++n) {

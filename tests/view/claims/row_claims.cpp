@@ -135,6 +135,30 @@ bool check_even(const Match& match) {
            });
 }
 
+/// "21 words get 3 % to 6 %": no key stands out.
+bool check_flat_row(const Match& match) {
+    const auto story = story_of(match);
+    if (!story || !check_masked(*story, match.text) ||
+        std::ssize(story->weights) != match.count(1) || match.count(1) < 5)
+        return false;
+    const auto [low, high] = std::ranges::minmax(story->weights);
+    const auto shows_share = [](std::string_view text, double weight) {
+        if (text.starts_with("under 1")) return weight < 0.0051;
+        return std::abs(100.0 * weight - number_of(text)) <= 0.5001;
+    };
+    double entropy = 0.0;
+    for (const double weight : story->weights)
+        if (weight > 0.0) entropy -= weight * std::log(weight);
+    const std::string range = split(match.part[2], ";")[0];
+    const auto ends = split(range, " to ");
+    const std::string about = "about ";
+    const bool one = range.starts_with(about);
+    return entropy > 0.949 * std::log(static_cast<double>(match.count(1))) &&
+           (one ? shows_share(range.substr(about.size()), low) &&
+                      shows_share(range.substr(about.size()), high)
+                : ends.size() == 2 && shows_share(ends[0], low) && shows_share(ends[1], high));
+}
+
 bool check_only(const Match& match) {
     const auto story = story_of(match);
     return story && check_masked(*story, match.text) && story->weights.size() == 1 &&
@@ -365,6 +389,19 @@ bool check_all_nan(const Match& match) {
     });
 }
 
+/// "Q[cat, 1] in head 0 is NaN, so 2 rows of weights here hold NaN".
+bool check_first_nan(const Match& match) {
+    const Rows weights = rows_of(match.state, Stage::weights);
+    Index rows = 0;
+    for (Index i = 0; i < weights.rows; ++i) {
+        bool any = false;
+        for (Index j = 0; j < weights.columns; ++j) any = any || std::isnan(weights(i, j));
+        rows += any ? 1 : 0;
+    }
+    if (match.part.size() == 2) return rows == 0;
+    return static_cast<Index>(number_of(match.part[1])) == rows;
+}
+
 bool check_headline(const Match& match) {
     for (const Claim& each : row_claims())
         if (!is_headline(each.pattern))
@@ -377,10 +414,14 @@ constexpr Claim kClaims[] = {
     {"Headline: {}", check_headline},
     {"{} attends equally to {} words, {} %{}", check_even},
     {"{} attends equally to {} words that it can see, {} %{}", check_even},
+    {"{} spreads evenly: {} words get {}", check_flat_row},
+    {"{} spreads evenly: {} words that it can see get {}", check_flat_row},
     {"{} looks at no word: its weights are 0{}", check_zero_row},
     {"{} looks at {}", check_list},
     {"{} can see no word{}", check_no_word},
     {"{} can see only {}: {}", check_only},
+    {"{} is NaN, so {} of weights here {} NaN", check_first_nan},
+    {"{} is NaN, so the {} holds NaN", check_first_nan},
     {"{} has only NaN weights", check_nan_row},
     {"{} has NaN in {} of {} weights", check_nan_row},
     {"{} has NaN in {} of {} weights; {} masked", check_nan_row},
