@@ -247,9 +247,9 @@ view::OpenFile opened_by(const StartOptions& options, const std::string& path) {
 bool names_no_place(const StartOptions& options) {
     const std::string* const places[] = {&options.stage, &options.select, &options.go_to,
                                          &options.check, &options.replay};
-    const bool in_step = options.workspace.empty() || options.workspace == "step";
-    return in_step && !options.layer && !options.head &&
-           std::ranges::all_of(places, &std::string::empty);
+    constexpr std::string_view kWithPair[] = {"", "step", "masks", "heads", "gradients", "compare"};
+    return std::ranges::count(kWithPair, options.workspace) > 0 && !options.layer &&
+           !options.head && std::ranges::all_of(places, &std::string::empty);
 }
 
 /// The weights that give a trained model's answer. False: it has none.

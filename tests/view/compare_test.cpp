@@ -123,6 +123,22 @@ TEST_CASE("the opening state is the baseline until a person pins one; pins stay 
     CHECK(has(build_compare_view(pinned).point, "Nothing differs"));
 }
 
+TEST_CASE(
+    "on entering the cell of the largest change is selected, and stays while the state changes") {
+    AppState state = after(preset_state("three-heads"), {SetWorkspace{"compare"}});
+    const CompareLook& look = compare_look(state);
+    REQUIRE(look.shown_pin() != nullptr);
+    const auto change =
+        largest_change(compared_stage(state, pinned_state(state, *look.shown_pin())));
+    REQUIRE(change);
+    CHECK(look.cell == change->cell);
+    CHECK_FALSE(look.cell == large::Cell{0, 0});
+    CHECK(has(build_compare_view(state).point,
+              cell_name(state, {Stage::weights, look.cell.row, look.cell.column})));
+    play(state, {SelectCompareCell{1, 1}, SetTemperature{2.0}});
+    CHECK(compare_look(state).cell == large::Cell{1, 1});
+}
+
 TEST_CASE("a pin is compared with later states") {
     AppState state = compare_state();
     CHECK(has(acted(state, {PinBaseline{}}).message.text, "baseline 1"));

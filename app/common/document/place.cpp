@@ -1,5 +1,7 @@
 #include "app/common/document/place.h"
 
+#include <limits>
+
 #include "app/common/document/actions.h"
 #include "app/common/document/document.h"
 #include "app/common/document/edits.h"
@@ -7,6 +9,8 @@
 #include "app/common/pair.h"
 #include "app/common/sheet.h"
 #include "app/common/workspace.h"
+#include "core/masks.h"
+#include "core/metrics.h"
 #include "core/stages.h"
 #include "core/train/task_table.h"
 
@@ -38,15 +42,41 @@ Index best_key(const AppState& state, Index query) {
     return key;
 }
 
-/// The pair that is looked at, else the largest weight of the first query; of the last one where the first may attend to one key
-/// alone.
+/// The query whose weights are least even, the first of them, of those that may attend to at least half as many keys as
+/// any; nullopt: no row has two keys, or there are too many.
+std::optional<Index> least_even_query(const AppState& state) {
+    constexpr Index kMostWeights = 1 << 16;
+    const auto weights = sheet_of(state, Stage::weights).values;
+    if (weights.rows * weights.columns > kMostWeights) return std::nullopt;
+    const Document& document = state.document();
+    std::vector<Index> allowed(static_cast<std::size_t>(weights.rows));
+    for (const auto [i, j] : each_cell(weights))
+        allowed[i] += may_attend(document.spec.mask, document.size, state.batch, state.head, i, j);
+    const Index most = allowed.empty() ? 0 : std::ranges::max(allowed);
+    std::optional<Index> best;
+    double least = std::numeric_limits<double>::infinity();
+    for (Index i = 0; i < weights.rows; ++i) {
+        if (2 * allowed[i] < most) continue;
+        const double evenness = row_metrics(weights.row(i), allowed[i]).evenness;
+        if (!(evenness < least)) continue;
+        least = evenness;
+        best = i;
+    }
+    return best;
+}
+
+}  // namespace
+
 large::Cell first_pair(const AppState& state) {
     const auto& pair = state.places[kind_of_place(Stage::weights)];
     if (pair && has_cell(state, at(Stage::weights, *pair))) return *pair;
     const bool causal = state.document().spec.mask.causal.has_value();
-    const Index query = causal ? std::max<Index>(state.document().size.tq, 1) - 1 : 0;
+    const Index last = std::max<Index>(state.document().size.tq, 1) - 1;
+    const Index query = least_even_query(state).value_or(causal ? last : 0);
     return {query, best_key(state, query)};
 }
+
+namespace {
 
 large::Cell first_place(const AppState& state, Stage stage) {
     const large::Cell pair = first_pair(state);
@@ -109,14 +139,18 @@ void show_place(AppState& state) {
         return;
     }
     auto& place = state.places[kind_of_place(state.stage)];
-    const CellRef first = at(state.stage, first_place(state, state.stage));
-    if (state.chosen && has_cell(state, *state.chosen))
+    if (state.chosen && has_cell(state, *state.chosen)) {
         state.selected = state.chosen;
-    else if (place && has_cell(state, at(state.stage, *place)))
+        return;
+    }
+    if (place && has_cell(state, at(state.stage, *place))) {
         state.selected = at(state.stage, *place);
-    else if (has_cell(state, first))
-        state.selected = first;
-    if (state.selected == first && !place) place = large::Cell{first.row, first.column};
+        return;
+    }
+    const CellRef first = at(state.stage, first_place(state, state.stage));
+    if (!has_cell(state, first)) return;
+    state.selected = first;
+    if (!place) place = large::Cell{first.row, first.column};
 }
 
 void clear_places(AppState& state) {

@@ -23,8 +23,11 @@ void go_to_stage(AppState& state, Stage stage);
 void choose_pair(AppState& state, const large::Cell& pair);
 /// The query of that pair; another query looks at the key with its largest weight.
 void choose_query(AppState& state, Index query);
-/// `selected` from what was chosen and from what the document has. Without a choice: the pair that is looked at, else
-/// the largest weight of the first query; of keys and values that key's row, of the other stages that query's.
+/// The pair that is looked at, else the largest weight of the query whose weights are least even. Of too many weights that
+/// of the first query, or of the last one under a causal mask.
+large::Cell first_pair(const AppState& state);
+/// `selected` from what was chosen and from what the document has. Without a choice first_pair(); of keys and values that
+/// key's row, of the other stages that query's.
 void show_place(AppState& state);
 void clear_places(AppState& state);
 /// Brings all of the place back inside what the present document has.

@@ -39,6 +39,7 @@ struct CompareLook {
 
     // of the moment: in no session and no journal
     std::optional<large::Cell> hovered;
+    bool seeks_change = false;          // the cell of the largest change is to be selected
     std::optional<ComparePin> opening;  // the first state in Compare: the baseline without pins
     std::optional<ComparePin> other_scaling;  // until that changes: it with scaling switched
 

@@ -82,6 +82,7 @@ void enter_compare(AppState& state) {
         compare_look(state).cell = {selected->row, selected->column};
     }
     clamp_compare(state);
+    compare_look(state).seeks_change = true;
     show_message(state, compare_look(state).pins.empty()
                             ? "The opening state is the baseline. B pins the current state."
                             : "Space blinks between baseline and now, V shows "
@@ -137,10 +138,9 @@ std::optional<ComparePin> with_other_scaling(const AppState& state) {
 
 /// Without pins the first state that is shown is the baseline, once something differs from it; another document is a first
 /// state again.
-void follow_compare(AppState& state) {
+void keep_opening(AppState& state) {
     CompareLook& look = compare_look(state);
-    const bool shown = state.workspace == "compare" && compare_missing_data(state).empty();
-    if (!shown || !look.pins.empty()) return;
+    if (!look.pins.empty()) return;
     const bool same_place =
         look.opening && look.opening->batch == state.batch && look.opening->head == state.head;
     if (same_place && look.opening->document == state.shared_document()) return;
@@ -153,6 +153,18 @@ void follow_compare(AppState& state) {
         return;
     look.opening = pin_of(state);
     look.other_scaling = with_other_scaling(state);
+}
+
+/// On entering the cell that the headline names is selected.
+void follow_compare(AppState& state) {
+    if (state.workspace != "compare" || !compare_missing_data(state).empty()) return;
+    keep_opening(state);
+    CompareLook& look = compare_look(state);
+    const ComparePin* const pin = look.shown_pin();
+    if (!std::exchange(look.seeks_change, false) || pin == nullptr) return;
+    const ComparedStage stage = compared_stage(state, pinned_state(state, *pin));
+    if (!stage.missing_data.empty()) return;
+    if (const auto change = largest_change(stage)) look.cell = change->cell;
 }
 
 void clear_compare(AppState& state) {

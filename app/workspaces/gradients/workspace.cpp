@@ -4,6 +4,7 @@
 #include "app/common/document/document.h"
 #include "app/common/document/edits.h"
 #include "app/common/document/loss.h"
+#include "app/common/document/place.h"
 #include "app/common/fields.h"
 #include "app/common/sheet.h"
 #include "app/common/workspace.h"
@@ -52,6 +53,8 @@ void enter_gradients(AppState& state) {
     const Stage* const stage = selected ? std::get_if<Stage>(&selected->tensor) : nullptr;
     if (stage != nullptr && info(*stage).rows == Axis::query)
         gradients_look(state).row = selected->row;
+    else
+        gradients_look(state).row = first_pair(state).row;
     clamp_gradients(state);
     show_message(state, "↑ ↓ choose a row, ← → a score to raise.");
 }

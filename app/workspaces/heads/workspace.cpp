@@ -9,6 +9,7 @@
 #include "app/common/document/heads.h"
 #include "app/common/document/intervention_actions.h"
 #include "app/common/document/model_text.h"
+#include "app/common/document/place.h"
 #include "app/common/document/saved.h"
 #include "app/common/document/swept.h"
 #include "app/common/fields.h"
@@ -196,9 +197,8 @@ Action moved(const AppState& state, Index rows, Index columns) {
 
 void enter_heads(AppState& state) {
     if (!heads_missing_data(state).empty()) return show_message(state, heads_missing_data(state));
-    const auto& place = state.places[static_cast<std::size_t>(Axis::key)];
-    if (place && has_pair(state, {place->row, place->column}))  // the pair that Step looked at
-        heads_look(state).pair = {place->row, place->column};
+    const large::Cell place = first_pair(state);  // that Step looks at
+    if (has_pair(state, {place.row, place.column})) heads_look(state).pair = place;
     show_message(state, "Arrow keys select another head, Space pins the selected head.");
 }
 

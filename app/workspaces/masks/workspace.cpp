@@ -10,6 +10,7 @@
 #include "app/common/document/intervention_effects.h"
 #include "app/common/document/mask_rules.h"
 #include "app/common/document/paint.h"
+#include "app/common/document/place.h"
 #include "app/common/fields.h"
 #include "app/common/format.h"
 #include "app/common/map/actions.h"
@@ -144,8 +145,12 @@ void add_masks_commands(std::vector<Command>& list, const AppState& state) {
 
 void enter_masks(AppState& state) {
     if (!masks_missing_data(state).empty()) return show_message(state, masks_missing_data(state));
-    const auto pair = shared_pair(state);
-    if (pair && has_pair(state, *pair) && !(*pair == masks_look(state).pair)) {
+    auto pair = shared_pair(state);
+    if (!pair) {
+        const large::Cell first = first_pair(state);
+        pair = Pair{first.row, first.column};
+    }
+    if (has_pair(state, *pair) && !(*pair == masks_look(state).pair)) {
         masks_look(state).pair = *pair;
         masks_look(state).corner.reset();
     }
