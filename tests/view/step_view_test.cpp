@@ -1,4 +1,6 @@
 #include "app/common/document/document.h"
+#include "app/common/document/place.h"
+#include <set>
 #include "app/common/workspace.h"
 #include "core/large/map_input.h"
 #include "core/stages.h"
@@ -50,6 +52,65 @@ TEST_CASE("every stage of every model has whole grids, one of them in the hero's
                 }
                 CHECK(heroes == 1);
             }
+}
+
+TEST_CASE("the context has the hero's place, with A left of it and V above") {
+    const StepView view = build_step_view(after(initial_state(), {GoToStage{Stage::context}}));
+    REQUIRE(view.operands.size() == 2);
+    CHECK(view.result.slot == Slot::hero);
+    CHECK(view.operands[0].id == OperandId(Stage::weights));
+    CHECK(view.operands[0].slot == Slot::left);
+    CHECK(view.operands[1].id == OperandId(Stage::v));
+    CHECK(view.operands[1].slot == Slot::top);
+    CHECK_FALSE(view.operands[1].transposed);
+    CHECK(view.operands[1].columns == view.result.columns);
+}
+
+TEST_CASE("marks stand above stages only where an edit left some of them") {
+    const auto marks = [](const AppState& state) {
+        std::set<Mark> all;
+        for (const RibbonItem& item : build_step_view(state).ribbon) all.insert(item.mark);
+        return all;
+    };
+    const AppState typed = after(initial_state(), {SetSentence{"we type new words"}});
+    CHECK(marks(typed) == std::set{Mark::none});
+    CHECK_FALSE(has(build_step_view(typed).text, "●"));
+    const AppState divided = after(initial_state(), {SetScaling{false}});
+    CHECK(marks(divided).contains(Mark::changed));
+    CHECK(marks(divided).contains(Mark::same));
+    CHECK(has(build_step_view(divided).text, "● changed by your edit."));
+}
+
+TEST_CASE("the headline names the first NaN of the inputs, in amber") {
+    AppState state = after(initial_state(), {GoToStage{Stage::x}});
+    CHECK_FALSE(build_step_view(state).headline_warns);
+    Trace trace = *state.trace;
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    trace[Stage::q](0, 0, 2, 1) = nan;
+    for (float& weight : trace[Stage::weights].matrix(0, 0).row(2)) weight = nan;
+    state.trace = std::make_shared<const Trace>(trace);
+    for (const Stage stage : {Stage::q, Stage::scores, Stage::weights}) {
+        const StepView view = build_step_view(after(state, {GoToStage{stage}}));
+        CHECK(view.headline_warns);
+        REQUIRE(view.headline.size() == 1);
+        CHECK(view.headline.front().text ==
+              "Q[sat, 1] is NaN, so 1 row of weights here holds NaN.");
+    }
+}
+
+TEST_CASE("without a choice the least even row is looked at") {
+    AppState state = after(initial_state(), {SetSentence{numbered("w", 6)}});
+    Trace trace = *state.trace;
+    auto weights = trace[Stage::weights].matrix(0, 0);
+    for (Index i = 0; i < weights.rows; ++i)
+        for (Index j = 0; j < weights.columns; ++j) weights(i, j) = 1.0F / 6.0F;
+    const std::vector<float> peaked{0.01F, 0.01F, 0.01F, 0.95F, 0.01F, 0.01F};
+    std::ranges::copy(peaked, weights.row(4).begin());
+    state.trace = std::make_shared<const Trace>(trace);
+    state.places = {};
+    const large::Cell pair = first_pair(state);
+    CHECK(pair.row == 4);
+    CHECK(pair.column == 3);
 }
 
 TEST_CASE("the ribbon says by what scores are divided") {

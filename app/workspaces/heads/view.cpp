@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/common/document/document.h"
+#include "app/common/document/first_nan.h"
 #include "app/common/document/heads.h"
 #include "app/common/document/image_tokens.h"
 #include "app/common/document/intervention_effects.h"
@@ -373,7 +374,9 @@ AllHeadsView build_all_heads_view(const AppState& state) {
         return view;
     }
     view.here = head_here(state);
-    view.point = heads_point(state);
+    view.point = first_nan_text(state);
+    view.warns = !view.point.empty();
+    if (!view.warns) view.point = heads_point(state);
     view.answer = answer_text(state);
     const bool only_layer = look.result->layers.size() == 1;
     view.listed = !look.sort.empty() || (only_layer && !info(look.show).of_layer);

@@ -316,6 +316,7 @@ struct AllHeadsView {
     std::string missing_data;  // why there is nothing; "": there is
     std::string pending;       // what is being computed; "": nothing
     std::string point;         // the first line
+    bool warns = false;        // it names a NaN
     std::string answer;        // the effect of the head; "": not known
     bool listed = false;       // one picture after the other, with titles; else a row is a layer
     Index layers = 0, columns = 0;                       // of the pictures by layer and head

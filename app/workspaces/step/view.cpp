@@ -8,6 +8,7 @@
 #include "app/common/document/chain_rule.h"
 #include "app/common/document/document.h"
 #include "app/common/document/effect.h"
+#include "app/common/document/first_nan.h"
 #include "app/common/document/mask_rules.h"
 #include "app/common/document/opened.h"
 #include "app/common/format.h"
@@ -100,12 +101,26 @@ RibbonItem place_item(const AppState& state, ModelPlace place) {
     return item;
 }
 
+/// Marks tell changed stages from others: where all are changed, or none, they tell nothing.
+void drop_useless_marks(std::vector<RibbonItem>& ribbon) {
+    const auto count = [&](Mark mark) {
+        return std::ranges::count(ribbon, mark, &RibbonItem::mark);
+    };
+    if (count(Mark::changed) > 0 && count(Mark::same) > 0) return;
+    for (RibbonItem& item : ribbon) item.mark = Mark::none;
+}
+
+bool is_marked(const std::vector<RibbonItem>& ribbon) {
+    return std::ranges::count(ribbon, Mark::changed, &RibbonItem::mark) > 0;
+}
+
 std::vector<RibbonItem> ribbon_of(const AppState& state) {
     std::vector<RibbonItem> ribbon;
     const bool ends = has_model_place(state);
     if (ends) ribbon.push_back(place_item(state, ModelPlace::input));
     for (const Stage stage : ribbon_stages(state.document()))
         ribbon.push_back(ribbon_item(state, stage));
+    drop_useless_marks(ribbon);
     if (ends) ribbon.push_back(place_item(state, ModelPlace::output));
     return ribbon;
 }
@@ -324,8 +339,23 @@ void head(const AppState& state, const StageInfo& stage, StepView& view) {
         view.title += ", " + shown + head_name_text(state);
 }
 
-/// What the row that is looked at attends to, where the canvas shows weights.
+/// The row under the pointer holds numbers.
+bool points_at_numbers(const AppState& state) {
+    const auto cell = hovered_weight(state);
+    if (!cell) return false;
+    const auto row = sheet_of(state, state.stage).values.row(cell->row);
+    return std::ranges::none_of(row, [](float weight) { return std::isnan(weight); });
+}
+
+/// What the row that is looked at attends to, where the canvas shows weights; the first NaN of an input before that.
 void headline(const AppState& state, StepView& view) {
+    const std::string nan = first_nan_text(state);
+    if (!nan.empty() && !state.show_gradients && !is_guessing(state) && !points_at_numbers(state)) {
+        view.headline = {{nan}};
+        view.headline_tip = nan;
+        view.headline_warns = true;
+        return;
+    }
     const bool weighs = state.stage == Stage::weights || state.stage == Stage::dropped;
     if (!weighs || state.show_gradients || is_guessing(state) ||
         !is_stored_stage(state, state.stage))
@@ -389,6 +419,7 @@ StepView build_step_view(const AppState& state) {
         view.read_out = sentence(stated);
     view.text = is_guessing(state) ? "" : description_of(state, stage);
     if (!view.text.empty()) view.text += stored_text(state.document(), stage);
+    if (!view.text.empty() && is_marked(view.ribbon)) view.text += " ● changed by your edit.";
     if (const std::string unknown = unknown_tokens_text(state); !unknown.empty())
         view.text = sentence(unknown);
     if (is_empty(state.document()) &&
@@ -415,8 +446,6 @@ StepView build_step_view(const AppState& state) {
     }
     view.operands = canvas_of(state, stage);
     view.result = result_of(state, stage);
-    if (!view.operands.empty() && view.operands[0].slot == Slot::hero)
-        view.result.slot = Slot::right;
     const Document& document = state.document();
     view.queries = axis_labels(state, Axis::query, document.size.tq);
     view.keys = axis_labels(state, Axis::key, document.size.tk);

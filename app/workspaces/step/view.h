@@ -96,12 +96,13 @@ struct StepView {
     std::vector<RibbonItem> ribbon;
     std::string title;  // "Raw scores"
     std::vector<HeadlinePart>
-        headline;              // what the row looks at, in the title's place; empty: the title
-    std::string headline_tip;  // the same with all that it leaves out
-    std::string read_out;      // what a model says of the text; "": nothing
-    std::string tex;           // its formula, in the subset that core/tex.h reads
-    std::string formula;       // the same as plain text: "scores[i,j] = q_i · k_j"
-    std::string text;          // one plain sentence
+        headline;                 // what the row looks at, in the title's place; empty: the title
+    std::string headline_tip;     // the same with all that it leaves out
+    bool headline_warns = false;  // it tells of what goes wrong
+    std::string read_out;         // what a model says of the text; "": nothing
+    std::string tex;              // its formula, in the subset that core/tex.h reads
+    std::string formula;          // the same as plain text: "scores[i,j] = q_i · k_j"
+    std::string text;             // one plain sentence
     std::vector<std::string> reasons{};  // behind ⓘ; see WorkspaceInfo
     std::optional<AnswerLook> answer{};  // of a question, below the headline
     std::string hint;                    // first launch: what to press; "" afterwards

@@ -58,6 +58,7 @@ std::string draw_heads_workspace(const AppState& state, const WorkArea& r, const
         .heading = {view.point, view.controls.count.empty() ? view.answer : view.controls.count,
                     view.notes, view.why},
         .status = view::computed_text(state)};
+    parts.heading.warns = view.warns;
     if (view.missing_data.empty())
         parts.controls = [&](ControlBar& bar) { draw_heads_bar(view, bar); };
     parts.hero = {"one head", "one head", [&](const Box& box) {

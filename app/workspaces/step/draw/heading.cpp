@@ -96,8 +96,8 @@ float draw_headline(const StepView& view, const Frame& frame, const TitleLine& l
     ImVec2 at{line.low.x, line.baseline - font.ascent()};
     for (const HeadlinePart& part : view.headline) {
         const std::string shown = fit_text(frame, font, part.text, line.right - at.x);
-        frame.painter.text(font, at, part.role ? frame.theme.role(*part.role) : frame.theme.text,
-                           shown);
+        const Color plain = view.headline_warns ? frame.theme.warning : frame.theme.text;
+        frame.painter.text(font, at, part.role ? frame.theme.role(*part.role) : plain, shown);
         at.x += frame.text_width(font, shown);
         if (shown != part.text) break;
     }

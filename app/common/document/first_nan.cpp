@@ -1,0 +1,92 @@
+#include "app/common/document/first_nan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "app/common/sheet.h"
+#include "app/common/state.h"
+#include "core/forward.h"
+#include "core/stages.h"
+
+namespace attn::view {
+namespace {
+
+bool has_nan(std::span<const float> values) {
+    return std::ranges::any_of(values, [](float value) { return std::isnan(value); });
+}
+
+struct Place {
+    Index batch = 0, head = 0, row = 0, column = 0;
+};
+
+std::optional<Place> nan_in(const Tensor& tensor) {
+    const auto values = tensor.values();
+    const auto found = std::ranges::find_if(values, [](float value) { return std::isnan(value); });
+    if (found == values.end()) return std::nullopt;
+    const Shape shape = tensor.shape();
+    Index at = found - values.begin();
+    Place place;
+    place.column = at % shape.d, at /= shape.d;
+    place.row = at % shape.t, at /= shape.t;
+    place.head = at % shape.h;
+    place.batch = at / shape.h;
+    return place;
+}
+
+/// "Q[cat, 1] in head 0".
+std::string name_in(const AppState& state, const OperandId& id, const Place& place) {
+    const Dimensions& size = state.document().size;
+    std::string name = cell_name(state, {id, place.row, place.column});
+    const Stage* const stage = std::get_if<Stage>(&id);
+    if (stage == nullptr) return name;
+    if (size.heads > 1 && info(*stage).heads != HeadAxis::none)
+        name += fmt::format(" in head {}", place.head);
+    if (size.batch > 1) name += fmt::format(" of sequence {}", place.batch);
+    return name;
+}
+
+/// In the order of the stages.
+std::string first_name(const AppState& state) {
+    const auto named = [&](const OperandId& id, const Tensor& tensor) {
+        const auto place = nan_in(tensor);
+        return place ? name_in(state, id, *place) : std::string();
+    };
+    for (const Stage stage : {Stage::x, Stage::x_kv})
+        if (auto name = named(stage, (*state.trace)[stage]); !name.empty()) return name;
+    for (const ParamInfo& row : param_table())
+        if (auto name = named(row.param, state.document().inputs->params[row.param]); !name.empty())
+            return name;
+    for (const Stage stage :
+         {Stage::q, Stage::k, Stage::v, Stage::q_norm, Stage::k_norm, Stage::q_rot, Stage::k_rot})
+        if (auto name = named(stage, (*state.trace)[stage]); !name.empty()) return name;
+    return {};
+}
+
+}  // namespace
+
+std::string first_nan_text(const AppState& state) {
+    if (!state.trace || is_empty(state.document())) return {};
+    const Trace& trace = *state.trace;
+    const MatrixView<const float> weights = sheet_of(state, Stage::weights).values;
+    const auto nan_rows = [&] {
+        Index rows = 0;
+        for (Index i = 0; i < weights.rows; ++i) rows += has_nan(weights.row(i)) ? 1 : 0;
+        return rows;
+    };
+    const Stage made = trace[Stage::output].empty() ? Stage::context : Stage::output;
+    const Tensor& last = trace[made];
+    if (!has_nan(last.values()) && nan_rows() == 0) return {};
+    const std::string name = first_name(state);
+    if (name.empty()) return {};
+    const Index rows = nan_rows();
+    if (rows == 0) return fmt::format("{} is NaN, so the {} holds NaN.", name, info(made).key);
+    return fmt::format("{} is NaN, so {} of weights here {} NaN.", name,
+                       rows == 1 ? "1 row" : fmt::format("{} rows", rows),
+                       rows == 1 ? "holds" : "hold");
+}
+
+}  // namespace attn::view
