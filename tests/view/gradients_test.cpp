@@ -72,6 +72,18 @@ TEST_CASE("gradients: norms are those of the window's backward pass, and of the 
     CHECK(view.sides[1] == "without scaling");
 }
 
+TEST_CASE("gradients: a pair that the mask forbids is masked in both matrices") {
+    AppState state = gradients_state(
+        {SetCausalMask{CausalChoice::top_left}, ShowGradientOf{"scores"}, SelectJacobianRow{1, 0}});
+    answer_all(state);
+    const GradientsView view = build_gradients_view(state);
+    REQUIRE(view.grids.size() == 2);
+    CHECK(view.grids[0].at(0, 1).look == CellLook::masked);
+    CHECK(view.grids[0].at(1, 1).look == CellLook::number);
+    CHECK(view.grids[1].at(2, 2).look == CellLook::masked);
+    CHECK(view.grids[1].at(0, 1).look == CellLook::number);
+}
+
 TEST_CASE("gradients: why a bar is longer without the division; a loss that no weight changes") {
     const AppState state = gradients_state();
     const GradientsView view = build_gradients_view(state);

@@ -71,17 +71,18 @@ void set_bars(std::vector<CompetitionToken>& tokens) {
         token.bar = std::isfinite(token.p) ? std::clamp(token.p, 0.0, 1.0) : 0.0;
 }
 
-/// The effect of raising the score, as one sentence; "" if it is unknown.
+/// The slope at the present score, as one sentence; "" if it is unknown.
 std::string moved_text(const CompetitionView& view, const std::string& row) {
     const CompetitionToken& raised = view.at(view.raised);
     if (raised.look != CellLook::number) return {};
-    const std::string moves = fmt::format("In row “{}”, one unit of softmax input moves ", row);
-    if (raised.slope == 0.0) return fmt::format("{}no weight to “{}”.", moves, raised.label);
+    const std::string weight = fmt::format("In row “{}”, the weight of “{}” ", row, raised.label);
+    if (raised.slope == 0.0) return weight + "does not rise with its softmax input.";
+    const std::string slope =
+        fmt::format("{} per unit of its softmax input", significant(raised.slope, kDigits));
     if (raised.p > kOneTakesAll)
-        return fmt::format("{}only {} of the weight to “{}”: softmax is saturated.", moves,
-                           significant(raised.slope, kDigits), raised.label);
-    return fmt::format("{}{} of the weight to “{}”; at most {:g} is possible.", moves,
-                       significant(raised.slope, kDigits), raised.label, kMostSlope);
+        return fmt::format("{}at first rises by only {}: softmax is saturated.", weight, slope);
+    return fmt::format("{}at first rises by {}; at most {:g} is possible.", weight, slope,
+                       kMostSlope);
 }
 
 /// p_j times the sink's share, which is p_j exp(sink − s_j); nullopt where no sink takes part.

@@ -87,13 +87,14 @@ double logit_step(const AppState& state, std::size_t key) {
 InspectorView gradients_inspector(const AppState& state) {
     const std::vector<double> p = jacobian_weights(state);
     const JacobianNumbers row = jacobian_numbers(state);
-    if (row.keys == 0) return only_hint("Click a cell of the Jacobian to raise that score by 1.");
+    if (row.keys == 0)
+        return only_hint("Click a cell of the Jacobian to raise that raw score by 1.");
     const GradientsLook& look = gradients_look(state);
     const Document& document = state.document();
     const auto labels = axis_labels(state, Axis::key, static_cast<Index>(p.size()));
     const auto raised = static_cast<std::size_t>(raised_key(state));
     InspectorView view =
-        titled(fmt::format("row {}: the score of {} is raised by 1",
+        titled(fmt::format("row {}: the raw score of {} is raised by 1",
                            axis_label(state, Axis::query, look.row), labels[raised]),
                Role::weight);
     const double slope = score_slopes(state)[raised];

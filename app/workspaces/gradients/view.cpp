@@ -147,10 +147,26 @@ GridView jacobian_grid(const AppState& state, const std::vector<double>& p) {
     return grid;
 }
 
+/// Pairs of scores that the mask forbids: nothing reaches them.
+IsMasked forbidden_scores(const AppState& state, const OperandId& id) {
+    const Stage* const stage = std::get_if<Stage>(&id);
+    const Document& document = state.document();
+    if (stage == nullptr || *stage < Stage::scores || *stage > Stage::masked ||
+        !document.spec.mask.any())
+        return {};
+    IsMasked masked;
+    for (const auto [i, j] : each_cell(document.size.tq, document.size.tk))
+        masked.push_back(
+            !may_attend(document.spec.mask, document.size, state.batch, state.head, i, j));
+    return masked;
+}
+
 void add_gradient_grids(const AppState& state, GradientsView& view) {
     Sheet sheet = gradient_sheet_of(state, gradients_look(state).tensor);
     if (sheet.values.rows > 0) {
-        GridView grid = make_grid(state, sheet, {});
+        GridView grid = make_grid(
+            state, sheet,
+            {ColorScale::diverging, false, forbidden_scores(state, gradients_look(state).tensor)});
         grid.title = fmt::format("∂L/∂{}", name_of(gradients_look(state).tensor));
         grid.editable = false;
         if (grid.selected &&

@@ -48,7 +48,7 @@ inline constexpr double kMostSlope = 0.25;  // of a (1 − a), at p = 1/2
 struct CompetitionView {
     std::string missing_data;  // not empty: nothing is drawn
     std::string title, formula, sum;
-    std::string moved;  // the finding: how much weight a unit moves, to first order; "": unknown
+    std::string moved;  // the finding: the slope of the raised key's weight; "": unknown
     std::string why;    // there is no arrow, or none wide enough to be seen; "" where there is
     Index row = 0, raised = 0;
     std::vector<CompetitionToken> tokens;

@@ -267,7 +267,7 @@ bool check_gain(const Match& claim) {  // "= 0: “cat” gains 0.2, the others 
            (!sink || std::abs(rest) < 1e-9 ||
             (shows_norm(claim.part[0], rest) && shows_norm(claim.part[4], rest)));
 }
-/// "one unit of softmax input moves 0.2 of the weight to “cat”": p (1 − p), without its rounding.
+/// "the weight of “cat” at first rises by 0.2 per unit of its softmax input": p (1 − p), without its rounding.
 bool check_moved(const Match& claim) {
     const Row row = row_of(claim.state);
     const double p = raised(row);
@@ -275,14 +275,14 @@ bool check_moved(const Match& claim) {
     for (Index j = 0; j < std::ssize(row.all); ++j)
         if (j != row.raised && allows(claim.state, row.query, j)) others += p * row.all[j];
     if (has_sink(claim.state)) others += std::max(p * (1.0 - row.sum()), 0.0);
-    const bool none = claim.text.find("moves no weight") != claim.text.npos;
+    const bool none = claim.text.find("does not rise") != claim.text.npos;
     const bool saturated = claim.text.find("saturated") != claim.text.npos;
     if (axis_label(claim.state, Axis::query, row.query) != claim.part[0] ||
-        axis_label(claim.state, Axis::key, row.raised) != claim.part[none ? 1 : 2])
+        axis_label(claim.state, Axis::key, row.raised) != claim.part[1])
         return false;
     if (none) return others < 1e-12;
     return saturated == (p > 0.99) &&
-           (shows_norm(claim.part[1], others) || std::abs(number_of(claim.part[1])) < 2e-12);
+           (shows_norm(claim.part[2], others) || std::abs(number_of(claim.part[2])) < 2e-12);
 }
 bool check_no_arrow(const Match& match) {
     const Row row = row_of(match.state);
@@ -349,12 +349,12 @@ constexpr Claim kClaims[] = {
     {"Σ_k ∂a_k/∂z_j = a_j (1 − Σ_k a_k) = {}: “{}” gains {}, the other keys together lose {}, the "
      "sink {}",
      check_gain},
-    {"In row “{}”, one unit of softmax input moves only {} of the weight to “{}”: softmax is "
-     "saturated",
+    {"In row “{}”, the weight of “{}” at first rises by only {} per unit of its softmax input: "
+     "softmax is saturated",
      check_moved},
-    {"In row “{}”, one unit of softmax input moves no weight to “{}”", check_moved},
-    {"In row “{}”, one unit of softmax input moves {} of the weight to “{}”; at most 0.25 is "
-     "possible",
+    {"In row “{}”, the weight of “{}” does not rise with its softmax input", check_moved},
+    {"In row “{}”, the weight of “{}” at first rises by {} per unit of its softmax input; at most "
+     "0.25 is possible",
      check_moved},
     {"Every key of this row is masked, so no weights compete", check_no_arrow},
     {"“{}” is masked: its score is −∞, so raising it changes no weight", check_no_arrow},

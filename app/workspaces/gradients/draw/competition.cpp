@@ -17,10 +17,13 @@ constexpr float kRow = 18.0F, kRowNames = 60.0F, kMostPitch = 96.0F, kMostBar = 
 constexpr float kWidest = 14.0F;      // an arrow of slope 1/4
 constexpr float kNarrowest = 0.75F;   // of an arrow that is drawn at all
 constexpr double kLeastWidth = 4e-4;  // of 1: a slope of 0.0001
-constexpr float kHead = 5.0F, kStripes = 8.0F;
+constexpr float kHead = 5.0F;
 constexpr float kBars = 0.36F;  // of the height between title and labels
 constexpr float kGainHead = 6.0F;
+constexpr float kTouch = 0.01F;  // of a pixel
 constexpr std::size_t kArcPoints = 33;
+constexpr float kBetween = 6.0F;      // the texts of two keys
+constexpr std::size_t kAllNamed = 8;  // up to this number all keys are named, cut to their columns
 
 /// Where everything of the picture stands.
 struct Ground {
@@ -124,9 +127,9 @@ void draw_weight_bar(const Ground& at, Index key, bool hovered) {
     if (key == at.view.raised || hovered)
         painter.rect({x - at.pitch / 2, at.line}, {x + at.pitch / 2, at.box.high.y}, theme.raised);
     const Point low{x - half, at.base - space};
-    if (token.look == CellLook::masked)
-        draw_hatch(painter, {low.x, low.y}, {2 * half, space}, at.frame.px(kStripes),
-                   view::translucent(theme.muted, 0.5), at.frame.px(1));
+    if (token.look == CellLook::masked)  // a weight of 0: a dash on the line
+        painter.line({x - half / 2, at.base - at.frame.px(3)},
+                     {x + half / 2, at.base - at.frame.px(3)}, theme.muted, at.frame.px(2));
     else if (token.look == CellLook::not_a_number)
         painter.outline(low, {x + half, at.base}, theme.nan, at.frame.px(1));
     else if (token.bar > 0.0)
@@ -139,6 +142,18 @@ float text_x(const Ground& at, Index key, float widest) {
     return std::min(std::max(at.x(key), at.left + widest / 2), at.box.high.x - widest / 2);
 }
 
+/// Of a key's texts: the numbers', and as much of the word's as its column has; few keys keep to their columns.
+float text_width(const Ground& at, Index key) {
+    const auto& token = at.view.at(key);
+    const view::Font& digits = at.frame.fonts.digits_small;
+    const float column = at.pitch - at.frame.px(kBetween);
+    const float numbers = std::max(at.frame.text_width(digits, token.p_text),
+                                   at.frame.text_width(digits, token.slope_text));
+    const float label = at.frame.text_width(at.frame.fonts.small, token.label);
+    const float widest = std::max(numbers, std::min(label, std::max(column, numbers)));
+    return at.view.tokens.size() <= kAllNamed ? std::min(widest, column) : widest;
+}
+
 /// Keys whose words have room: the raised one, the one under the pointer, then those that lose most.
 std::vector<Index> named_keys(const Ground& at, std::optional<Index> hovered) {
     const auto rank = [&](Index key) {
@@ -147,20 +162,17 @@ std::vector<Index> named_keys(const Ground& at, std::optional<Index> hovered) {
     };
     std::vector<Index> named;
     std::vector<std::pair<float, float>> taken;
-    const view::Font& digits = at.frame.fonts.digits_small;
     for (const Index key : ordered_keys(at, rank)) {
-        const auto& token = at.view.at(key);
-        const float numbers = std::max(at.frame.text_width(digits, token.p_text),
-                                       at.frame.text_width(digits, token.slope_text));
-        const float label = std::min(at.frame.text_width(at.frame.fonts.small, token.label),
-                                     std::max(at.pitch, numbers));
-        const float half = std::max(numbers, label) / 2 + at.frame.px(3);
-        const float x = text_x(at, key, std::max(numbers, label));
+        const float widest = text_width(at, key);
+        const float half = (widest + at.frame.px(kBetween)) / 2;
+        const float x = text_x(at, key, widest);
         const float low = x - half, high = x + half;
         const bool outside =
             low < at.left - at.frame.px(8) || high > at.box.high.x + at.frame.px(8);
         if (outside && at.view.tokens.size() > 1 && key != at.view.raised) continue;
-        const auto meets = [&](const auto& t) { return low < t.second && high > t.first; };
+        const auto meets = [&](const auto& t) {
+            return low < t.second - kTouch && high > t.first + kTouch;
+        };
         if (std::ranges::any_of(taken, meets)) continue;
         taken.emplace_back(low, high);
         named.push_back(key);
@@ -173,22 +185,20 @@ void draw_key_text(const Ground& at, Index key) {
     const Frame& frame = at.frame;
     const Theme& theme = frame.theme;
     const view::Font& digits = frame.fonts.digits_small;
-    const float widest = std::max({frame.text_width(digits, token.p_text),
-                                   frame.text_width(digits, token.slope_text), at.pitch});
+    const float widest = text_width(at, key);
     const float x = text_x(at, key, widest);
     const float row = frame.px(kRow);
     const auto place = [&](int n, const view::Font& font, Color color, const std::string& text) {
         const float y = at.base + frame.px(4) + row * static_cast<float>(n);
-        draw_text_in(frame, font, {x - widest / 2, y}, {x + widest / 2, y + row}, Align::center,
-                     color, text);
+        draw_fitted(frame, font, {x - widest / 2, y}, {x + widest / 2 + 1.0F, y + row},
+                    Align::center, color, text);
     };
     const bool masked = token.look == CellLook::masked;
     const bool bad = token.look == CellLook::not_a_number;
     const auto ink = [&](Role role) {
         return masked ? theme.muted : bad ? theme.nan : theme.role(role);
     };
-    place(0, frame.fonts.small, ink(Role::key),
-          fit_text(frame, frame.fonts.small, token.label, widest));
+    place(0, frame.fonts.small, ink(Role::key), token.label);
     place(1, digits, ink(Role::weight), token.p_text);
     place(2, digits, token.slope == 0.0 ? theme.muted : theme.text, token.slope_text);
 }

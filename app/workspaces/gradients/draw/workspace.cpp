@@ -12,17 +12,18 @@ namespace {
 
 // Design units.
 constexpr float kSymbols = 76.0F, kNumbers = 108.0F, kTick = 40.0F, kWorkspaceHead = 44.0F,
-                kTallest = 64.0F;
+                kTallest = 64.0F, kBar = 8.0F;
+constexpr double kBarInk = 0.75;                // of the ink of its number
 constexpr float kChain = 0.36F, kGrids = 0.5F;  // of the width, of the height
 constexpr float kLowest = 20.0F;                // then the chain scrolls
 constexpr float kTitleSpace = 330.0F, kLosses = 210.0F, kRows = 180.0F;
 
-/// What is divided as weights are drawn, what is not as words are.
+/// Norms have no colour of weights: grey, fainter without scaling.
 Color color_of_side(const GradientsView& view, std::size_t n, const Theme& theme) {
     const auto is_plain = [](std::string_view side) { return side.starts_with("without scaling"); };
     const bool plain = is_plain(view.sides[n]);
     const bool second = n == 1 && !is_plain(view.sides[0]);
-    return plain || second ? theme.text : theme.role(Role::weight);
+    return plain || second ? theme.muted : theme.text;
 }
 
 /// The two norms of one link of the chain; a click shows its gradient.
@@ -41,7 +42,7 @@ void draw_chain_row(const GradientsView& view, const GradientRow& row, const Box
     const float height = box.size().y;
     const Font& font = row.parameter ? frame.fonts.body : frame.fonts.strong;
     draw_text_in(frame, font, box.low, {box.low.x + frame.px(kSymbols), box.high.y}, Align::left,
-                 row.shown ? theme.accent : theme.role(row.role), row.symbol);
+                 theme.role(row.role), row.symbol);
     const float left = box.low.x + frame.px(kSymbols);
     const float right = box.high.x - frame.px(kNumbers);
     // Where two lines have no room the numbers stand beside each other.
@@ -52,7 +53,11 @@ void draw_chain_row(const GradientsView& view, const GradientRow& row, const Box
         const float bottom = top + height * 0.4F;
         const float end = left + (right - left) * static_cast<float>(row.bars[n]);
         const Color color = color_of_side(view, n, theme);
-        if (row.bars[n] > 0.0) frame.painter.rect({left, top}, {end, bottom}, color, frame.px(2));
+        const float bar = std::min(bottom - top, frame.px(kBar));
+        const float middle = (top + bottom) / 2;
+        if (row.bars[n] > 0.0)
+            frame.painter.rect({left, middle - bar / 2}, {end, middle + bar / 2},
+                               view::blend(theme.background, color, kBarInk), frame.px(2));
         const ImVec2 from{low && n == 1 ? half : right, low ? box.low.y : top};
         const ImVec2 to{low && n == 0 ? half : box.high.x, low ? box.high.y : bottom};
         draw_fitted(frame, frame.fonts.digits_small, from, to, Align::right, color, row.texts[n]);
