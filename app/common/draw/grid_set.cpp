@@ -11,6 +11,7 @@ using Grids = std::span<const GridView>;
 
 // Design units.
 constexpr float kLargestCell = 180.0F, kWhole = 8.0F;
+constexpr float kLargestShare = 0.25F;  // of the shorter side of the space, where that is more
 constexpr float kMostAspect = 2.0F, kLeastAspect = 0.8F;  // of a cell: its width over its height
 
 /// Matrices of one cell size, in so many columns.
@@ -21,9 +22,14 @@ struct Layout {
     void place(float x, float y) { places.push_back({{x, y}, each.cell, each.corner}); }
 };
 
+/// At most: few cells fill a large window, and a single one does not.
+float largest_cell(ImVec2 low, ImVec2 high, const Frame& frame) {
+    const float side = std::min(high.x - low.x, high.y - low.y);
+    return std::max(frame.px(kLargestCell), std::floor(side * kLargestShare));
+}
+
 /// As large as the room for one lets it be, a little higher than wide at most.
-ImVec2 cell_in(float across, float down, const Frame& frame) {
-    const float most = frame.px(kLargestCell);
+ImVec2 cell_in(float across, float down, float most, const Frame& frame) {
     const float height = within(std::min(across / kLeastAspect, down), 1.0F, most);
     const float width = std::max(std::min({across, kMostAspect * height, most}), 1.0F);
     const auto whole = [&](float size) {
@@ -82,13 +88,14 @@ Layout in_columns(Grids grids, bool corner, int columns, ImVec2 low, ImVec2 high
                           static_cast<float>(columns),
                       (high.y - low.y - frame.px(kSpace24) * static_cast<float>(rows - 1)) /
                           static_cast<float>(rows)};
-    Layout at{{{}, {frame.px(kLargestCell), frame.px(kLargestCell)}, corner}};
+    const float most_cell = largest_cell(low, high, frame);
+    Layout at{{{}, {most_cell, most_cell}, corner}};
     GridMargins around;
     for (int pass = 0; pass < kPasses; ++pass) {
         around = margins_of(grids, at.each, frame);
         const float across = (slot.x - around.left - around.right) / cells.x;
         const float down = (slot.y - around.top - around.bottom) / cells.y;
-        at.each.cell = next_cell(at.each.cell, cell_in(across, down, frame), pass);
+        at.each.cell = next_cell(at.each.cell, cell_in(across, down, most_cell, frame), pass);
     }
     for (int n = 0; n < count; ++n) {
         const auto column = static_cast<float>(n % columns);
@@ -102,7 +109,8 @@ Layout in_columns(Grids grids, bool corner, int columns, ImVec2 low, ImVec2 high
 
 /// All beside each other, each with the room that it needs itself.
 Layout in_one_row(Grids grids, bool corner, ImVec2 low, ImVec2 high, const Frame& frame) {
-    Layout at{{{}, {frame.px(kLargestCell), frame.px(kLargestCell)}, corner}};
+    const float most_cell = largest_cell(low, high, frame);
+    Layout at{{{}, {most_cell, most_cell}, corner}};
     const float gaps = frame.px(kSpace24) * static_cast<float>(grids.size() - 1);
     for (int pass = 0; pass < kPasses; ++pass) {
         const GridMargins most = margins_of(grids, at.each, frame);
@@ -115,7 +123,7 @@ Layout in_one_row(Grids grids, bool corner, ImVec2 low, ImVec2 high, const Frame
         }
         const float across = (high.x - low.x - around) / std::max(columns, 1.0F);
         const float down = (high.y - low.y - most.top - most.bottom) / cells_of(grids).y;
-        at.each.cell = next_cell(at.each.cell, cell_in(across, down, frame), pass);
+        at.each.cell = next_cell(at.each.cell, cell_in(across, down, most_cell, frame), pass);
     }
     const float top = std::round(low.y + margins_of(grids, at.each, frame).top);
     float left = low.x;
