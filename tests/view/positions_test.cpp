@@ -43,17 +43,26 @@ std::vector<PositionSettings> all_settings() {
 
 }  // namespace
 
+TEST_CASE("the small plots have one axis") {
+    const PositionsView view = build_positions_view(initial_state());
+    for (const PlotView& plot : view.plots) {
+        CHECK(plot.y_low == view.plots[0].y_low);
+        CHECK(plot.y_high == view.plots[0].y_high);
+        CHECK(plot.y_tick_labels == view.plots[0].y_tick_labels);
+        for (const CurveView& curve : plot.curves)
+            for (const double y : curve.y) CHECK((plot.y_low <= y && y <= plot.y_high));
+    }
+}
+
 TEST_CASE("the sentence says what each kind does at the chosen distance") {
     const PositionScores scores = position_scores({});
     const auto sentence_of = [&](PositionKind kind, Index distance) {
         return positions_sentence(scores, kind, distance);
     };
     CHECK(sentence_of(PositionKind::rotary, 0) ==
-          "RoPE rotates q and k: at distance 0 the score is 8 for every query, as without "
-          "positions; the score falls up to distance 5.");
+          "RoPE rotates q and k: at distance 0 it leaves the score at 8.");
     CHECK(sentence_of(PositionKind::rotary, 16) ==
-          "RoPE rotates q and k: at distance 16 the score is 6.02 for every query instead of 8; "
-          "the score falls up to distance 5.");
+          "RoPE rotates q and k: at distance 16 it lowers the score from 8 to 6.02.");
     CHECK(
         sentence_of(PositionKind::sinusoidal, 16) ==
         "Sinusoidal vectors are added: they contribute 2.42 at distance 16 and 4 at distance 0 for "

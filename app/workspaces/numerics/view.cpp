@@ -38,11 +38,10 @@ PlotView empty_plot(SoftmaxAlgorithm algorithm, Index gain) {
     plot.x_low = 1.0;
     plot.x_high = static_cast<double>(kMostGain);
     plot.x_label = first ? "gain" : "";
-    plot.labels =
-        algorithm == SoftmaxAlgorithm::log_sum_exp ? CurveLabels::names : CurveLabels::none;
+    plot.labels = CurveLabels::none;  // a legend names them once
     for (const int power : {0, 4, 8, 12, 16}) {
         plot.x_ticks.push_back(std::exp2(power));
-        plot.x_tick_labels.push_back(std::to_string(1 << power));
+        plot.x_tick_labels.push_back(power == 16 ? "" : std::to_string(1 << power));
     }
     plot.log_y = true;
     plot.marker_x = static_cast<double>(gain);

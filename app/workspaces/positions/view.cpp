@@ -86,16 +86,22 @@ void set_log_axis(PlotView& plot) {
     std::ranges::fill(plot.marker_ys, std::numeric_limits<double>::quiet_NaN());
 }
 
-/// Whole steps around 0 and all that is drawn.
-void set_y_axis(PlotView& plot, int most) {
-    double low = 0.0;
-    double high = 0.0;
-    for (const CurveView& curve : plot.curves)
-        for (const auto* values : {&curve.y, &curve.low, &curve.high})
-            for (const double y : *values) low = std::min(low, y), high = std::max(high, y);
-    const double step = step_of(high - low, most);
-    const double first = std::floor(low / step);
-    const double last = std::ceil(high / step);
+/// 0 and all that is drawn.
+struct Extent {
+    double low = 0.0, high = 0.0;
+
+    void take(const PlotView& plot) {
+        for (const CurveView& curve : plot.curves)
+            for (const auto* values : {&curve.y, &curve.low, &curve.high})
+                for (const double y : *values) low = std::min(low, y), high = std::max(high, y);
+    }
+};
+
+/// Whole steps around the extent.
+void set_y_axis(PlotView& plot, const Extent& extent, int most) {
+    const double step = step_of(extent.high - extent.low, most);
+    const double first = std::floor(extent.low / step);
+    const double last = std::ceil(extent.high / step);
     plot.y_low = first * step;
     plot.y_high = last * step;
     for (double n = first; n <= last; n += 1.0) {
@@ -147,7 +153,6 @@ PlotView plot_of(const PositionScores& scores, PositionKind kind, const Position
     if (all && !of.vectors.empty()) add_dashed("p alone", of.vectors);
     add_dashed("no positions", std::vector(of.mean.size(), scores.content));
     set_x_axis(plot, scores.of.farthest);
-    set_y_axis(plot, all ? 8 : 4);
     if (controls.log) set_log_axis(plot);
     return plot;
 }
@@ -220,7 +225,7 @@ bool differ(double a, double b, const PositionScores& scores) {
     return std::abs(a - b) > 1e-9 * scores.content;
 }
 
-/// "3.21 for every query", "4.1 to 9.2 by query".
+/// "3.21 for every query", "4.1 to 9.2, depending on the query".
 std::string score_description(const PositionScores& scores, PositionKind kind, Index distance) {
     const double low = scores[kind].low[at(distance)];
     const double high = scores[kind].high[at(distance)];
@@ -231,15 +236,17 @@ std::string score_description(const PositionScores& scores, PositionKind kind, I
     return fmt::format("{} for every query, as without positions", digits(low));
 }
 
-/// "; the score falls up to distance 22".
-std::string fall_text(const PositionScores& scores, PositionKind kind) {
-    const std::vector<double>& line = scores[kind].mean;
-    std::size_t last = 0;
-    while (last + 1 < line.size() && line[last + 1] < line[last]) ++last;
-    if (last == 0) return {};
-    if (last + 1 == line.size())
-        return fmt::format("; the score falls with every step up to distance {}", last);
-    return fmt::format("; the score falls up to distance {}", last);
+/// "RoPE rotates q and k: at distance 16 it lowers the score from 8 to 6.02."
+std::string rotary_text(const PositionScores& scores, Index distance) {
+    const double score = scores[PositionKind::rotary].mean[at(distance)];
+    const std::string start = fmt::format("RoPE rotates q and k: at distance {} it ", distance);
+    if (!differ(score, scores.content, scores))
+        return fmt::format("{}leaves the score at {}.", start, digits(scores.content));
+    const bool apart = digits(score) != digits(scores.content);
+    const auto [now, before] = distinguished(score, scores.content);
+    return fmt::format("{}{} the score from {} to {}.", start,
+                       score < scores.content ? "lowers" : "raises",
+                       apart ? digits(scores.content) : before, apart ? digits(score) : now);
 }
 
 /// "2.1 at distance 16 and 4 at distance 0".
@@ -416,8 +423,7 @@ std::string positions_sentence(const PositionScores& scores, PositionKind kind, 
                 "with the content the score is {}.",
                 alone_text(scores[kind], distance), score);
         case PositionKind::rotary:
-            return fmt::format("RoPE rotates q and k: at distance {} the score is {}{}.", distance,
-                               score, fall_text(scores, kind));
+            return rotary_text(scores, distance);
         case PositionKind::alibi:
             return alibi_text(scores, distance);
     }
@@ -450,11 +456,19 @@ PositionsView build_positions_view(const AppState& state) {
     const PositionKind kind = view.controls.kind;
     const Index distance = view.controls.distance;
     view.sentence = positions_sentence(*scores, kind, distance);
+    view.muted =
+        "Attention alone ignores the order of the tokens. A position encoding makes each score "
+        "depend on the distance.";
     view.note = positions_note(*scores);
     view.hero = plot_of(*scores, kind, view.controls, Detail::all);
     for (const PositionKind each : kKinds)
         view.plots[static_cast<std::size_t>(each)] =
             plot_of(*scores, each, view.controls, Detail::little);
+    Extent own, common;
+    own.take(view.hero);
+    set_y_axis(view.hero, own, 8);
+    for (const PlotView& plot : view.plots) common.take(plot);
+    for (PlotView& plot : view.plots) set_y_axis(plot, common, 4);
     add_picture(state, *scores, view);
     return view;
 }

@@ -22,7 +22,7 @@ struct TurningPair {
 
 struct PositionsView {
     PositionsControls controls;
-    std::string sentence, note;
+    std::string sentence, muted, note;
     PlotView hero;                                   // of the kind that is told of
     std::array<PlotView, kPositionKindCount> plots;  // of all
     std::vector<TurningPair> pairs;                  // of RoPE; empty: another kind is shown

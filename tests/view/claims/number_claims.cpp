@@ -94,33 +94,16 @@ bool check_logit_count(const Match& match) {
 
 // ---- Positions
 
-bool check_rope(const Match& match) {  // "at distance d the score is x …[; the score falls …]"
+bool check_rope(const Match& match) {  // "at distance d it lowers the score from x to y"
     const auto scores = scores_of(match.state);
-    const auto& rope = (*scores)[PositionKind::rotary];
     const Index d = match.count(0);
-    const auto parts = split(match.part[1], "; the score ");
-    const auto pieces = split(parts[0], " for every query");
-    if (d != positions_controls(match.state).distance || !shows(pieces[0], rope.mean[d])) {
-        if (parts[0].find("depending") == std::string::npos) {
-            const double value = rope.mean[d];
-            if (std::abs(number_of(pieces[0]) - value) > 0.006 * std::abs(value) + 1e-9)
-                return false;
-        }
-    }
-    if (parts[0].ends_with("as without positions") &&
-        std::abs(rope.mean[d] - scores->content) > 1e-6)
-        return false;
-    if (const auto place = parts_of("{} for every query instead of {}", parts[0]);
-        place && (*place)[0] == (*place)[1])
-        return false;
-    Index last = 0;
-    while (last + 1 < std::ssize(rope.mean) && rope.mean[last + 1] < rope.mean[last]) ++last;
-    if (parts.size() < 2) return last == 0;
-    if (const auto to = parts_of("falls with every step up to distance {}", parts[1]))
-        return static_cast<Index>(number_of((*to)[0])) == last && last + 1 == std::ssize(rope.mean);
-    const auto turn = parts_of("falls up to distance {}", parts[1]);
-    return turn && static_cast<Index>(number_of((*turn)[0])) == last &&
-           rope.mean[last + 1] > rope.mean[last];
+    if (d != positions_controls(match.state).distance) return false;
+    const double score = (*scores)[PositionKind::rotary].mean[d];
+    if (match.part.size() < 4)
+        return shows(match.part[1], scores->content) && std::abs(score - scores->content) < 1e-6;
+    return match.part[1] == (score < scores->content ? "lowers" : "raises") &&
+           shows(match.part[2], scores->content) && shows(match.part[3], score) &&
+           match.part[2] != match.part[3];
 }
 bool check_alibi(
     const Match&
@@ -300,7 +283,8 @@ constexpr Claim kClaims[] = {
      check_undefined_row},
     {"{} logits of query {}", check_logit_count},
     {"{} logit of query {}", check_logit_count},
-    {"RoPE rotates q and k: at distance {} the score is {}", check_rope},
+    {"RoPE rotates q and k: at distance {} it leaves the score at {}", check_rope},
+    {"RoPE rotates q and k: at distance {} it {} the score from {} to {}", check_rope},
     {"ALiBi subtracts nothing at distance 0: {}", check_alibi_nothing},
     {"ALiBi subtracts {} for each position{}", [](const Match&) { return true; }},  // its formula
     {"ALiBi subtracts {}", check_alibi},

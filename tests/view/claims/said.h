@@ -197,7 +197,7 @@ class ScreenTexts {
             for (const ModelBar& bar : row.bars) add(bar.tip);
         }
     }
-    void add(const PositionsView& v) { all(v.sentence, v.note, v.hero); }
+    void add(const PositionsView& v) { all(v.sentence, v.muted, v.note, v.hero); }
     // ---- the three that say why
     void named(const char* what, const std::string& text) {
         if (!text.empty()) add(fmt::format("{}: {}", what, text));

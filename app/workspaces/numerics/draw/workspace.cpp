@@ -150,7 +150,7 @@ void draw_broken(const Slots& slots, const Frame& frame) {
 void draw_head(const NumericsCellView& cell, const NumericsFormatRow& format, const Box& at,
                const Frame& frame) {
     const Theme& theme = frame.theme;
-    const Color colors[] = {theme.good, theme.warning, theme.bad};
+    const Color colors[] = {theme.good, theme.bad, theme.bad};  // as the bars
     const float middle = at.low.y + frame.px(kTableRow);
     const float width = at.size().x;
     const bool wide = frame.text_width(frame.fonts.strong, format.title) <= width;
@@ -160,7 +160,7 @@ void draw_head(const NumericsCellView& cell, const NumericsFormatRow& format, co
     draw_text_in(frame, wide ? frame.fonts.strong : frame.fonts.small, at.low, {at.high.x, middle},
                  Align::left, theme.role(format.role), title);
     std::string text = "● " + cell.text;
-    if (frame.text_width(frame.fonts.body, text) > width) text = text.substr(0, text.find(" ulp"));
+    if (frame.text_width(frame.fonts.small, text) > width) text = text.substr(0, text.find(" ulp"));
     const Font& font =
         frame.text_width(frame.fonts.body, text) > width ? frame.fonts.small : frame.fonts.body;
     if (frame.text_width(font, text) > width) text = "●";
@@ -324,8 +324,27 @@ void draw_matrix(const NumericsView& view, const Columns& panels, const Box& at,
 
 // --- the curves
 
-void draw_plots(const NumericsView& view, const Columns& columns, const Box& at, const Frame& frame,
-                Actions& out) {
+/// The formats' colours and the marks, once for all plots.
+void draw_legend(const NumericsView& view, const Columns& columns, const Box& at,
+                 const Frame& frame) {
+    const Font& font = frame.fonts.small;
+    float x = columns.x(0);
+    const auto add = [&](Color color, const std::string& text) {
+        if (x + frame.text_width(font, text) > at.high.x) return;
+        draw_text_in(frame, font, {x, at.low.y}, {at.high.x, at.high.y}, Align::left, color, text);
+        x += frame.text_width(font, text) + frame.px(kSpace16);
+    };
+    for (const NumericsFormatRow& row : view.rows)
+        add(frame.theme.role(row.role), "▬ " + row.title);
+    add(frame.theme.muted, "× NaN or all 0");
+    add(frame.theme.muted, "on the foot: at most 0.1 ulp");
+}
+
+void draw_plots(const NumericsView& view, const Columns& columns, const Box& box,
+                const Frame& frame, Actions& out) {
+    const float legend = frame.px(kTableRow);
+    draw_legend(view, columns, {box.low, {box.high.x, box.low.y + legend}}, frame);
+    const Box at{{box.low.x, box.low.y + legend}, box.high};
     for (std::size_t a = 0; a < view.columns.size(); ++a) {
         const NumericsColumn& column = view.columns[a];
         // the first plot's ticks are under those of the errors

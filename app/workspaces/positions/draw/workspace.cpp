@@ -24,6 +24,7 @@ using view::PositionsView;
 // Design units.
 constexpr float kSmallShare = 0.3F;     // of the height
 constexpr float kPictureShare = 0.36F;  // of the width
+constexpr int kMostDials = 12;
 constexpr float kNumberedDial = 44.0F;
 constexpr float kDialPart = 0.44F;  // radius, of a dial's place
 constexpr int kSectorSteps = 16;    // of half a turn
@@ -84,14 +85,29 @@ void draw_dial(const view::TurningPair& pair, ImVec2 middle, float radius, const
     frame.painter.line(middle, at(shown, hand), frame.theme.key, frame.px(1.5F));
 }
 
-/// As large as all of them fit; the first turns fastest.
+/// "pairs 12 to 31 turn by 0.28 to 0.0016 rad".
+std::string slow_text(const PositionsView& view, int from) {
+    const double first = std::abs(view.pairs[static_cast<std::size_t>(from)].angle);
+    const double last = std::abs(view.pairs.back().angle);
+    if (from + 1 == std::ssize(view.pairs))
+        return fmt::format("Pair {} rotates by {} rad.", from, view::significant(first, 2));
+    return fmt::format("Pairs {} to {} rotate by {} to {} rad.", from, std::ssize(view.pairs) - 1,
+                       view::significant(first, 2), view::significant(last, 2));
+}
+
+/// The first, which turn fastest, as large as they fit; what the others do in one line.
 void draw_dials(const PositionsView& view, const Box& at, const Frame& frame) {
     const Font& font = frame.fonts.small;
     const float title = frame.px(kTitleRow);
     draw_fitted(frame, font, at.low, {at.high.x, at.low.y + title}, Align::left, frame.theme.muted,
                 view.picture_title);
-    const Box box{{at.low.x, at.low.y + title}, at.high};
-    const auto count = static_cast<int>(view.pairs.size());
+    const auto all = static_cast<int>(view.pairs.size());
+    const int count = std::min(all, kMostDials);
+    const float others = count < all ? title : 0.0F;
+    if (count < all)
+        draw_fitted(frame, font, {at.low.x, at.high.y - others}, at.high, Align::left,
+                    frame.theme.muted, slow_text(view, count));
+    const Box box{{at.low.x, at.low.y + title}, {at.high.x, at.high.y - others}};
     int columns = 1;
     float side = 0.0F;
     for (int n = 1; n <= count; ++n) {
@@ -154,7 +170,7 @@ void draw_small(const PositionsView& view, const Box& at, const Frame& frame, vi
 std::string draw_positions_workspace(const view::AppState& state, const WorkArea& area,
                                      const Frame& frame, view::Actions& out) {
     const PositionsView view = build_positions_view(state);
-    Parts parts{.heading = {.headline = view.sentence, .why = view.note},
+    Parts parts{.heading = {.headline = view.sentence, .muted = view.muted, .why = view.note},
                 .hero = {"distances", "chosen encoding",
                          [&](const Box& box) {
                              draw_distances(view, view.hero, view.controls.kind, box, frame, out);
