@@ -457,8 +457,8 @@ PositionsView build_positions_view(const AppState& state) {
     const Index distance = view.controls.distance;
     view.sentence = positions_sentence(*scores, kind, distance);
     view.muted =
-        "Attention alone ignores the order of the tokens. A position encoding makes each score "
-        "depend on the distance.";
+        "Without a mask, attention alone ignores the order of the tokens. A position encoding "
+        "makes each score depend on positions.";
     view.note = positions_note(*scores);
     view.hero = plot_of(*scores, kind, view.controls, Detail::all);
     for (const PositionKind each : kKinds)
