@@ -6,6 +6,7 @@
 #include "core/kernels/matmul.h"
 #include "core/masks.h"
 #include "core/models/several_texts.h"
+#include "core/models/tokenizer.h"
 #include "core/threads.h"
 #include "core/trace.h"
 

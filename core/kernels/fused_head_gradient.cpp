@@ -3,6 +3,7 @@
 #include "core/kernels/fused_head_gradient.h"
 #include "core/call.h"
 #include "core/rounding.h"
+#include "core/trace.h"
 
 #include <algorithm>
 #include <cmath>

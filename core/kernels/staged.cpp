@@ -3,6 +3,7 @@
 #include "core/call.h"
 #include "core/kernels/staged_tiles.h"
 #include "core/memory.h"
+#include "core/trace.h"
 
 namespace attn {
 namespace {

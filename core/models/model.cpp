@@ -549,7 +549,7 @@ Result<ModelRun> Model::run_blocks(std::vector<ModelToken> tokens, Tensor x,
             options.control.progress(static_cast<double>(run.layers.size()) /
                                      static_cast<double>(config_.layers));
     }
-    if (config_.family->read_out == ReadOut::projected && weights_.pool.probe.empty())
+    if (config_.family->read_out == ReadOut::projected && weights_->pool.probe.empty())
         x = row_of(x, read_row(config_, run.tokens));
     const bool last =
         options.logits == LogitRows::last && config_.family->read_out == ReadOut::next_token;
