@@ -45,9 +45,9 @@ Index best_key(const AppState& state, Index query) {
 /// The query whose weights are least even, the first of them, of those that may attend to at least half as many keys as
 /// any; nullopt: no row has two keys, or there are too many.
 std::optional<Index> least_even_query(const AppState& state) {
-    constexpr Index kMostWeights = 1 << 16;
+    constexpr Index kMostRead = 1 << 16;
     const auto weights = sheet_of(state, Stage::weights).values;
-    if (weights.rows * weights.columns > kMostWeights) return std::nullopt;
+    if (weights.rows * weights.columns > kMostRead) return std::nullopt;
     const Document& document = state.document();
     std::vector<Index> allowed(static_cast<std::size_t>(weights.rows));
     for (const auto [i, j] : each_cell(weights))

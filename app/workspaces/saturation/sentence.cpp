@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/format.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
