@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "app/common/inspector.h"
 #include "core/scores/score.h"
 #include "core/stages.h"
 #include "core/train/task_table.h"

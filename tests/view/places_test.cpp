@@ -1,3 +1,4 @@
+#include "app/common/inspector.h"
 #include "core/scores/score.h"
 #include "core/stages.h"
 #include "core/train/task_table.h"

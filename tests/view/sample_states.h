@@ -10,6 +10,7 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/call_actions.h"
 #include "app/common/document/document.h"
+#include "app/common/state.h"
 #include "app/workspaces/kinds/actions.h"
 #include "app/workspaces/kinds/controls.h"
 #include "tests/support/cases.h"
