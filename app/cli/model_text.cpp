@@ -62,7 +62,7 @@ OpenedText open_text(const ModelText& given, std::string_view command, Streams i
     if (image && !config.image)
         throw bad_input(fmt::format("{} reads a text; expected --text TEXT", config.family->text));
     for (const std::string& note : opened.model->notes()) write_note(note, command, io);
-    if (!groups_of(*opened.model).empty()) {  // its decoder, over the text
+    if (opened.model->second() != nullptr) {  // its decoder, over the text
         auto decoding = or_throw(decoding_of(*opened.model, {opened.read, options.decoder, {}},
                                              *find_backend("staged")));
         opened.model = std::make_shared<const Model>(std::move(decoding.decoder));

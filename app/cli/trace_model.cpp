@@ -43,25 +43,35 @@ void add_layer_options(const ModelLayer& layer, std::size_t n, StageSet held,
     }
 }
 
+/// Without q and k of a gated delta net: their softmax would give other weights than the file has.
+StageSet stages_of(const ModelConfig& config, Index layer, StageSet keep) {
+    if (config.is_delta(layer))
+        for (const Stage stage : {Stage::q, Stage::k}) keep.reset(index_of(stage));
+    return keep;
+}
+
 std::vector<NpzEntry> entries_of(const Model& model, const ModelRun& run, StageSet keep,
                                  const std::vector<float>& ids) {
     std::vector<NpzEntry> entries;
     std::vector<std::string> first;  // options of layer 0
     for (std::size_t n = 0; n < run.layers.size(); ++n) {
         const ModelLayer& layer = run.layers[n];
-        for (NpzEntry& entry : stage_entries(layer.trace, keep)) {
-            entry.name = fmt::format("l{}.{}", n, entry.name);
+        const StageSet stages = stages_of(model.config(), run.number(n), keep);
+        for (NpzEntry& entry : stage_entries(layer.trace, stages)) {
+            entry.name = fmt::format("l{}.{}", run.number(n), entry.name);
             entries.push_back(std::move(entry));
         }
-        const StageSet held = keep & held_stages(layer.trace);
-        add_params(*layer.inputs, held, fmt::format("l{}.", n), entries);
+        const StageSet held = stages & held_stages(layer.trace);
+        add_params(*layer.inputs, held, fmt::format("l{}.", run.number(n)), entries);
         add_layer_options(layer, n, held, first, entries);
         if (const Shape shape = layer.routing.shape(); !layer.routing.empty())
-            entries.push_back(
-                {fmt::format("l{}.routing", n), {1, shape.t, shape.d}, layer.routing.values()});
+            entries.push_back({fmt::format("l{}.routing", run.number(n)),
+                               {1, shape.t, shape.d},
+                               layer.routing.values()});
         const Shape shape = layer.residual.shape();
-        entries.push_back(
-            {fmt::format("l{}.residual", n), {1, shape.t, shape.d}, layer.residual.values()});
+        entries.push_back({fmt::format("l{}.residual", run.number(n)),
+                           {1, shape.t, shape.d},
+                           layer.residual.values()});
     }
     const auto add_description = [&](const char* name, const std::vector<ModelToken>& tokens) {
         std::vector<std::string> arguments;
@@ -174,7 +184,7 @@ std::string summary(const ModelTrace& request, const Model& whole, const ModelRu
     return text + "\n" + next_text(model, run);
 }
 
-/// The run with interventions, and what they changed.
+/// The run with interventions, and their effects.
 struct Changed {
     ModelRun run;
     std::optional<RunEffects> effects;

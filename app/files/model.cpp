@@ -15,6 +15,7 @@
 #include "app/common/vocabulary.h"
 #include "app/files/text.h"
 #include "core/backend.h"
+#include "core/given.h"
 #include "core/models/family.h"
 #include "core/models/weights.h"
 #include "core/text.h"
@@ -125,6 +126,14 @@ Interventions interventions_of(ModelCache::Entry& entry, const view::ModelOrigin
     return made;
 }
 
+/// A gated delta net's weights are shown as stored.
+StageSet stages_for(const Model& model, const Reading& reading) {
+    const auto groups = groups_of(model);
+    const std::string_view group =
+        groups.empty() || !reading.group.empty() ? reading.group : groups.front();
+    return model.config().delta && group == "linear" ? only_stage(Stage::weights) : StageSet{};
+}
+
 /// A model's run under interventions, and what they changed.
 struct Read {
     ModelRun run;
@@ -136,7 +145,7 @@ Read read_over(ModelCache::Entry& entry, const view::ModelOrigin& wanted,
     const Reading reading = reading_of(wanted);
     if (wanted.changes.empty()) {
         if (const auto known = entry.runs.find(key_of(model, reading))) return Read{**known, {}};
-        return Read{run_over(model, reading, {}, control), {}};
+        return Read{run_over(model, reading, stages_for(model, reading), control), {}};
     }
     const auto before = untouched(entry, reading, part_of(control, 0.0, 0.5));
     const auto with =
@@ -217,11 +226,23 @@ std::string note_over(const Model& model, const view::ModelOrigin& origin, const
                                    run.layers.size(), run.layers.front().spec.heads);
     if (const auto groups = groups_of(model); !groups.empty())
         note += fmt::format("; {}", origin.group.empty() ? groups.front() : origin.group);
+    if (!run.numbers.empty()) note += fmt::format(" in layers {}", fmt::join(run.numbers, ", "));
     if ((origin.image || config.sound) && !origin.text.empty())
         note += fmt::format(", reads {}", std::filesystem::path(origin.text).filename().string());
     if (!run.note.empty()) note += fmt::format("; {}", run.note);
     if (!origin.changes.empty()) note += fmt::format("; {}", view::changes_text(origin.changes));
     return note;
+}
+
+/// Adds a layer whose weights do not come from a softmax, with V.
+void add_given(view::Document& document, ModelLayer& layer) {
+    Inputs values;
+    values.v = layer.inputs->v;
+    GivenPairs given{Stage::weights, std::move(layer.trace[Stage::weights])};
+    document.size = or_throw(sizes_from(given.stage, given.values.shape(), values, layer.spec));
+    document.heads = document.size.heads;
+    document.given.push_back(std::make_shared<const GivenPairs>(std::move(given)));
+    document.layers.push_back(std::make_shared<const Inputs>(std::move(values)));
 }
 
 view::Document document_over(const Model& whole, const view::ModelOrigin& origin, ModelRun run) {
@@ -240,9 +261,13 @@ view::Document document_over(const Model& whole, const view::ModelOrigin& origin
     for (ModelToken& token : run.tokens_kv) document.tokens_kv.push_back(std::move(token.text));
     document.spec = run.layers.front().spec;
     document.image = std::move(run.image);
-    for (ModelLayer& layer : run.layers) {
+    for (std::size_t n = 0; n < run.layers.size(); ++n) {
+        ModelLayer& layer = run.layers[n];
         if (!config.windowed.empty()) document.layer_specs.push_back(layer.spec);
-        document.layers.push_back(std::move(layer.inputs));
+        if (config.is_delta(run.number(n)))
+            add_given(document, layer);
+        else
+            document.layers.push_back(std::move(layer.inputs));
     }
     document.inputs = document.layers.front();
     return document;

@@ -8,6 +8,7 @@
 
 #include "core/kernels/projections.h"
 #include "core/models/config.h"
+#include "core/models/delta_net.h"
 #include "core/models/family.h"
 #include "core/models/layers.h"
 #include "core/models/weights.h"
@@ -16,7 +17,7 @@ namespace attn {
 namespace {
 
 bool has_own_heads(const BlockWeights& block, const ModelConfig& config, Index layer) {
-    return block.q_norm.there() || block.k_norm.there() ||
+    return block.q_norm.there() || block.k_norm.there() || block.gates_heads() ||
            (config.turns(layer) && config.rope_of(layer).turned_before());
 }
 
@@ -191,6 +192,7 @@ Inputs given_heads(Inputs projected, const BlockWeights& block, const ModelConfi
     finish_heads(inputs, block, config, layer, first);
     for (const Param param : {Param::w_o, Param::b_o, Param::sinks, Param::b_score})
         inputs.params[param] = std::move(projected.params[param]);
+    if (block.gates_heads()) inputs.params[Param::w_o] = inputs.params[Param::b_o] = {};
     return inputs;
 }
 
@@ -198,6 +200,7 @@ Inputs attention_inputs(const Tensor& x, const BlockWeights& block, const ModelC
                         Index layer, Index first) {
     Inputs inputs;
     inputs.x = projected_rows(x, block, config);
+    if (block.delta.there()) return delta_heads(inputs.x, block, config);
     inputs.params = block.attention;
     return has_own_heads(block, config, layer)
                ? given_heads(std::move(inputs), block, config, layer, first)

@@ -12,7 +12,8 @@ struct ModelConfig;
 // One block of a model: what its attention is given, and what leaves the block. x is [1, 1, T, width].
 
 /// x, normalised where the family does that before, and the layer's W; or Q, K and V, where norms of their own or another
-/// kind of turning than the engine's stand between. Row 0 of x has position `first`.
+/// kind of turning than the engine's stand between. Row 0 of x has position `first`. Heads whose output is gated have no W_O:
+/// attend_gated() of delta_net.h computes them.
 Inputs attention_inputs(const Tensor& x, const BlockWeights& block, const ModelConfig& config,
                         Index layer, Index first = 0);
 /// The same with Q, K and V, made of what projects.

@@ -652,6 +652,7 @@ Result<ModelConfig> config_of(ConfigReader& reader, ModelConfig config) {
     read_numbers(reader, config);
     read_layers(reader, config);
     read_expert_groups(reader, config);
+    read_delta_net(reader, config);
     read_norm_switches(reader, config);
     read_pair(reader, config);
     read_window(reader, config);

@@ -51,6 +51,14 @@ struct SoundInput {
     double seconds() const { return static_cast<double>(frames * kHop) / double{kRate}; }
 };
 
+/// Layers that are gated delta nets, and their sizes.
+struct DeltaNet {
+    Index key_heads = 16, value_heads = 32;
+    Index key_width = 128, value_width = 128;
+    Index kernel = 4;          // tokens that a column of q, k and v is summed over
+    std::vector<bool> layers;  // which
+};
+
 /// How queries and keys turn.
 struct RopeRules {
     RopePairs pairs = RopePairs::half;
@@ -92,6 +100,7 @@ struct ModelConfig {
     std::vector<bool> still;               // which layers do not turn queries and keys; empty: none
     std::optional<Index> window;           // keys a query sees, itself one of them
     std::vector<bool> windowed;            // which layers have it; empty: all
+    std::optional<DeltaNet> delta;         // not set: every layer is attention
     double embedding_factor = 1.0, residual_factor = 1.0, logit_factor = 1.0;
     std::optional<double> score_factor;  // not set: 1/√d_k
     std::optional<double> score_cap, logit_cap;
@@ -141,6 +150,7 @@ struct ModelConfig {
     Index columns_of_head() const { return head_width.value_or(width / std::max<Index>(heads, 1)); }
     Index columns_of_value() const { return latent ? latent->value : columns_of_head(); }
     bool has_window(Index layer) const { return window && (windowed.empty() || windowed[layer]); }
+    bool is_delta(Index layer) const { return delta && delta->layers[layer]; }
     bool has_experts(Index layer) const { return experts > 0 && (dense.empty() || !dense[layer]); }
     /// Whether RoPE turns queries and keys of the layer.
     bool turns(Index layer) const;

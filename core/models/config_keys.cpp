@@ -136,6 +136,12 @@ constexpr struct {
     {"moe_layer_freq", kOfDeepSeek},
     {"qk_head_dim", "deepseek_v3"},
     {"rope_interleave", "deepseek_v3"},
+    {"full_attention_interval", "qwen3_next"},
+    {"linear_conv_kernel_dim", "qwen3_next"},
+    {"linear_key_head_dim", "qwen3_next"},
+    {"linear_num_key_heads", "qwen3_next"},
+    {"linear_num_value_heads", "qwen3_next"},
+    {"linear_value_head_dim", "qwen3_next"},
     {"no_rope_layers", kOfSmol},
     {"no_rope_layer_interval", kOfSmol},
     {"use_bias", "starcoder2"},
@@ -212,7 +218,7 @@ constexpr struct {
 };
 
 constexpr std::string_view kNoSettings[] = {
-    // what it is
+    // name and origin
     "_commit_hash",
     "_name_or_path",
     "architectures",
@@ -270,6 +276,10 @@ constexpr std::string_view kNoSettings[] = {
     "eoi_token_index",
     "image_token_index",
     "mm_tokens_per_image",
+    "image_token_id",
+    "video_token_id",
+    "vision_end_token_id",
+    "vision_start_token_id",
     "attention_probs_dropout_prob",
     "attn_pdrop",
     "classifier_dropout",
@@ -500,7 +510,7 @@ const Row* row_of(std::string_view key, const Row (&rows)[N]) {
 
 bool is_own_key(const ModelFamily& family, std::string_view key) {
     const auto* const row = row_of(key, kOwnedKeys);
-    return row == nullptr || has_word(row->families, family.key) ||
+    return row == nullptr || has_word(row->families, family.key) || has_word(family.keys, key) ||
            (!family.kin.empty() && has_word(row->families, family.kin));
 }
 

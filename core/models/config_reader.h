@@ -199,6 +199,8 @@ class ConfigReader {
 /// id2label: {"0": "cat", …}.
 void read_class_names(ConfigReader& reader, std::map<Index, std::string>& classes);
 void read_image(ConfigReader& reader, ModelConfig& config);
+/// Which layers are gated delta nets (`layer_types`, `full_attention_interval`), and their sizes.
+void read_delta_net(ConfigReader& reader, ModelConfig& config);
 /// How queries and keys turn: rope_theta and rope_scaling, or rope_parameters as newer files have it, which holds both.
 void read_rope(ConfigReader& reader, ModelConfig& config);
 

@@ -94,7 +94,7 @@ void read_longrope(ConfigReader& reader, ConfigReader& inner, const ModelConfig&
     rules.long_divisors = inner.list("long_factor", pairs);
     rules.short_length = trained_length(reader, inner, config);
     const auto length = static_cast<double>(rules.short_length);
-    // Its own factor counts before what the lengths say.
+    // Its own factor counts before the ratio of the lengths.
     const double factor =
         config.most_tokens
             ? inner.positive({"factor"}, static_cast<double>(*config.most_tokens) / length)
@@ -161,7 +161,8 @@ void read_rules(ConfigReader& reader, const json& object, const ModelConfig& con
                             "type default, linear, llama3, yarn or longrope: other scaled "
                             "positions are not computed here");
     for (const auto& each : object.items())
-        if (std::ranges::find(kRopeKeys, each.key()) == std::end(kRopeKeys))
+        if (std::ranges::find(kRopeKeys, each.key()) == std::end(kRopeKeys) &&
+            (config.family->names.delta_net.empty() || !each.key().starts_with("mrope_")))
             inner.complain(
                 fmt::format("has the key '{}', which is not computed here", shortened(each.key())));
     reader.take_fault(inner);
@@ -212,6 +213,14 @@ void read_rope(ConfigReader& reader, ModelConfig& config) {
     const double share =
         reader.positive({"rotary_pct", "partial_rotary_factor"}, family.rope_share);
     if (family.partial_rope && !has_share) set_share(reader, config, share, config.rope);
+    // transformers turns scaled positions by the key of config.json or its default, not by the key of the object.
+    if (has_share && !family.names.delta_net.empty() &&
+        (*found)["partial_rotary_factor"] != share &&
+        found->value("rope_type", found->value("type", json("default"))) != "default")
+        reader.complain(
+            fmt::format("has 'partial_rotary_factor' = {} for scaled positions; expected {}, the "
+                        "one of config.json",
+                        (*found)["partial_rotary_factor"].dump(), share));
     if (const json* other = reader.find({"rope_parameters"});
         found != nullptr && other != nullptr && *other != *found)
         return reader.wrong(*other, "none together with 'rope_scaling'");

@@ -628,6 +628,54 @@ constexpr ModelFamily deepseek_v3() {
     return family;
 }
 
+constexpr TensorNames with_delta_nets(TensorNames names) {
+    names.delta_net = "layers.{}.linear_attn";
+    return names;
+}
+
+/// Three layers of linear attention to one of attention with gates.
+constexpr ModelFamily with_delta_nets(ModelFamily family) {
+    family.names = with_delta_nets(family.names);
+    family.head_width = 256;
+    family.norms_add_one = family.gated_heads = family.partial_rope = true;
+    family.rope_share = 0.25;
+    family.keys =
+        "hidden_act intermediate_size attention_bias head_dim num_key_value_heads "
+        "rms_norm_eps rope_parameters rope_scaling rope_theta original_max_position_embeddings "
+        "layer_types partial_rotary_factor num_experts_per_tok num_experts norm_topk_prob "
+        "moe_intermediate_size mlp_only_layers decoder_sparse_step "
+        "shared_expert_intermediate_size linear_conv_kernel_dim linear_key_head_dim "
+        "linear_num_key_heads linear_num_value_heads linear_value_head_dim "
+        "full_attention_interval";
+    return family;
+}
+
+constexpr ModelFamily qwen3_next() {
+    const TensorNames names = with_shared_expert(with_qwen_experts(with_head_norms(kLlama)));
+    ModelFamily family = of_qwen_experts(
+        llama("qwen3_next", "Qwen3-Next", BiasRule::if_declared, 2, names), 512, 10);
+    family.expert_shares_sum = true;
+    return with_delta_nets(family);
+}
+
+constexpr ModelFamily qwen3_5_text() {
+    return with_delta_nets(
+        llama("qwen3_5_text", "Qwen3.5 (text)", BiasRule::if_declared, 4, with_head_norms(kLlama)));
+}
+
+/// The published folders of texts and images: their text part.
+constexpr ModelFamily qwen3_5() {
+    ModelFamily family = qwen3_5_text();
+    family.key = "qwen3_5";
+    family.text = "Qwen3.5";
+    family.kin = "gemma3";  // for text_config and vision_config
+    family.section = "text_config";
+    family.defaults = R"({"vocab_size": 248320, "hidden_size": 4096, "intermediate_size": 12288,
+        "num_hidden_layers": 32, "num_attention_heads": 16})";
+    family.names.prefix = "model.language_model. language_model.model.";
+    return family;
+}
+
 /// Norms that take the mean off, too.
 constexpr ModelFamily with_layer_norms(ModelFamily family, std::string_view epsilon_key) {
     family.norm = Norm::layer;
@@ -892,6 +940,9 @@ constexpr std::array kFamilies = {
     qwen2_moe(),
     deepseek_v2(),
     deepseek_v3(),
+    qwen3_next(),
+    qwen3_5_text(),
+    qwen3_5(),
     smollm3(),
     gemma3_in_two(),
     olmo(),

@@ -69,6 +69,8 @@ struct TensorNames {
         {};  // one row without ".bias": added to scores where experts are chosen, not to their shares
     // "shared_expert": of an MLP that every token takes besides, in place of "experts.[]"; what σ makes its factor of
     std::string_view shared_expert = {}, shared_gate = {};
+    // of a layer of linear attention: what stands before ".conv1d", ".A_log", …; core/models/delta_net.h has the formulas
+    std::string_view delta_net = {};
     // of a layer whose attention and MLP read two norms of the same x, where the configuration has two
     std::string_view parallel_attention_norm = {}, parallel_mlp_norm = {};
     std::string_view final_norm = {}, read_out = {};
@@ -146,6 +148,8 @@ struct ModelFamily {
     std::string_view attention_bias_key = "attention_bias", mlp_bias_key = "mlp_bias";
     bool qkv_bias_declared = false;  // BiasRule::of_qkv: none by default
     QkvOrder qkv_order = QkvOrder::parts;
+    bool gated_heads =
+        false;  // of each head W_Q has the columns of q, then those of a gate: its context times σ(gate)
     Gated gated = Gated::apart;
     bool embedding_root = false;   // the embedding is multiplied by √width
     bool embedding_twice = false;  // the embedding is multiplied by 2
@@ -174,7 +178,8 @@ struct ModelFamily {
     bool reads_images = false;  // its tokens are patches of an image, and a class token before them
     ReadOut read_out = ReadOut::none;
     TensorNames names = {};
-    std::string_view kin = {};  // the family whose keys of config.json are its own too
+    std::string_view kin = {};   // the family whose keys of config.json are its own too
+    std::string_view keys = {};  // more of its own keys, with spaces between
     bool read_out_bias = false;
     bool reads_last = false;  // the last token's vector is that of the text
     Index start_id = 0;       // the token that a decoder begins with, by default

@@ -45,7 +45,8 @@ Result<Generation> Generation::of(std::shared_ptr<const Model> model, const Back
 Result<GenerationStep> Generation::read(std::vector<ModelToken> tokens, const RunControl& control) {
     const Index length = cache_.size() + std::ssize(tokens);
     KvCache before;
-    if (cache_.size() > 0 && !turn_alike(model_->config(), length, read_as_)) {
+    const ModelConfig& config = model_->config();
+    if (cache_.size() > 0 && (config.delta || !turn_alike(config, length, read_as_))) {
         before = std::exchange(cache_, {});
         tokens.insert(tokens.begin(), before.tokens.begin(), before.tokens.end());
     }

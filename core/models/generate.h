@@ -36,7 +36,8 @@ class Generation {
                                  StageSet keep = only_stage(Stage::weights));
 
     /// Reads tokens after those that it has read: a prompt, or one that was chosen. Where a model turns longer texts by
-    /// other divisors (longrope) and these make it one, the whole text is read again: then first is 0. Errors: no token, one that the
+    /// other divisors (longrope) and these make it one, or has layers of linear attention, whose state is not kept, the whole text is
+    /// read again: then first is 0. Errors: no token, one that the
     /// embedding does not have, more than most_tokens(), `control` was stopped; the text stays as it was.
     Result<GenerationStep> read(std::vector<ModelToken> tokens, const RunControl& control = {});
     Result<GenerationStep> read(Index id, const RunControl& control = {});

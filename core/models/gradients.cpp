@@ -13,6 +13,7 @@
 #include "core/cast.h"
 #include "core/engine.h"
 #include "core/models/block.h"
+#include "core/models/delta_net.h"
 #include "core/models/ends.h"
 #include "core/models/family.h"
 #include "core/models/model.h"
@@ -237,6 +238,7 @@ Result<void> check(const Model& model, const ModelRun& run, Index row, Index tar
     const std::string_view family = config.family->text;
     if (model.reads_across())
         return bad_input("gradients of a decoder over an encoder are not computed");
+    if (auto valid = check_heads_add_up(config, "gradients"); !valid) return valid;
     if (!model.gives_logits()) return bad_input(fmt::format("this {} gives no answer", family));
     if (!model.keeps_blocks() || std::ssize(run.layers) != config.layers)
         return bad_input("the weights of this model's layers are not in memory");

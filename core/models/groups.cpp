@@ -21,6 +21,26 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kOfDecoder{"encoder", "decoder", "cross"};
 constexpr std::array<std::string_view, 3> kOfTowers{"text", "image", "match"};
+constexpr std::array<std::string_view, 2> kOfKinds{"full", "linear"};
+
+/// Layers of attention, and of linear attention, whose heads are others; those kinds that there are.
+std::span<const std::string_view> kinds_of(const ModelConfig& config) {
+    if (!config.delta) return {};
+    const bool both = std::ranges::count(config.delta->layers, false) > 0;
+    return std::span(kOfKinds).subspan(both ? 0 : 1);
+}
+
+/// The layers of one kind.
+ModelRun of_kind(ModelRun run, const ModelConfig& config, bool linear) {
+    std::vector<ModelLayer> some;
+    for (std::size_t n = 0; n < run.layers.size(); ++n) {
+        if (config.delta->layers[n] != linear) continue;
+        run.numbers.push_back(static_cast<Index>(n));
+        some.push_back(std::move(run.layers[n]));
+    }
+    run.layers = std::move(some);
+    return run;
+}
 
 bool has_towers(const Model& model) {
     return model.second() != nullptr && model.second()->config().image.has_value();
@@ -132,19 +152,21 @@ Result<void> check_group(const Model& model, const Reading& reading,
 }  // namespace
 
 std::span<const std::string_view> groups_of(const Model& model) {
-    if (model.second() == nullptr) return {};
+    if (model.second() == nullptr) return kinds_of(model.config());
     return has_towers(model) ? kOfTowers : kOfDecoder;
 }
 
 const Model& stack_of(const Model& model, std::string_view group) {
     const auto groups = groups_of(model);
-    return groups.empty() || group.empty() || group == groups.front() ? model : *model.second();
+    const bool first = groups.empty() || group.empty() || group == groups.front();
+    return first || model.second() == nullptr ? model : *model.second();
 }
 
 std::span<const std::string_view> groups_in(const std::filesystem::path& folder) {
     if (!is_model_folder(folder)) return {};
     const auto config = read_model_config(folder / "config.json");
-    if (!config || config->family->second == nullptr || config->alone) return {};
+    if (!config) return {};
+    if (config->family->second == nullptr || config->alone) return kinds_of(*config);
     return config->family->second->reads_images ? kOfTowers : kOfDecoder;
 }
 
@@ -226,8 +248,13 @@ Result<ModelRun> read_group(const Model& model, const Reading& reading, const Ba
                 run->note.empty() ? "" : "; ", parts.size(), image ? "images" : "texts");
         return run;
     }
-    if (&stack_of(model, reading.group) == &model)
-        return model.read(reading.text, backend, keep, control, interventions, logits);
+    if (&stack_of(model, reading.group) == &model) {
+        auto run = model.read(reading.text, backend, keep, control, interventions, logits);
+        if (!run || !model.config().delta) return run;
+        const auto kinds = groups_of(model);
+        return of_kind(*std::move(run), model.config(),
+                       (reading.group.empty() ? kinds.front() : reading.group) == kOfKinds[1]);
+    }
     const bool across = reading.group == "cross";
     auto decoding = decoding_of(model, reading, backend, {control.stop, {}});
     if (!decoding) return tl::unexpected(decoding.error());

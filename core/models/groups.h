@@ -15,7 +15,7 @@
 namespace attn {
 
 // Of a model of two stacks: T5's encoder and decoder, with the attention across; CLIP's towers of texts and of images, with
-// the match of their vectors.
+// the match of their vectors. And of one stack of layers of two kinds: Qwen3-Next's full and linear attention.
 
 /// The kinds of attention that it has, the first what Model::read() gives; empty: it is one stack.
 std::span<const std::string_view> groups_of(const Model& model);
@@ -48,7 +48,8 @@ struct Reading {
 /// What the stack of its group reads: `text`, or `beside`.
 std::string& read_by_stack(const Model& model, Reading& reading);
 
-/// Model::read() of one group: layers, tokens and read-out are that group's. cross has the decoder's tokens and, as
+/// Model::read() of one group: layers, tokens and read-out are that group's. full and linear have the layers of their kind,
+/// ModelRun::numbers. cross has the decoder's tokens and, as
 /// tokens_kv, the encoder's. match is one layer: q are the vectors of the images, k and v those of the texts, the scale is
 /// e^logit_scale, so that `scaled` are CLIP's logits, images by texts. Of several texts or images the towers show the first.
 /// Errors: a group that the model does not have, a second thing to read for a model of one; interventions in cross and match.

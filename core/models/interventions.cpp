@@ -11,6 +11,7 @@
 #include "core/dimensions.h"
 #include "core/head_measures.h"
 #include "core/masks.h"
+#include "core/models/delta_net.h"
 #include "core/models/model.h"
 #include "core/models/read_out.h"
 #include "core/models/weights.h"
@@ -140,6 +141,7 @@ Result<void> check_interventions(const Interventions& interventions, const Model
                                  Index tokens) {
     if (interventions.empty()) return {};
     const ModelConfig& config = model.config();
+    if (auto valid = check_heads_add_up(config, "interventions"); !valid) return valid;
     const auto layers = std::ssize(model.blocks());
     for (const HeadPlace& at : interventions.off)
         if (auto valid = check_place(at, layers, config.heads, "head"); !valid) return valid;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/models/block.h"
+#include "core/models/delta_net.h"
 #include "core/models/ends.h"
 #include "core/models/family.h"
 #include "core/models/model.h"
@@ -274,7 +275,8 @@ Result<LogitAttribution> summed(const std::string& name, LogitAttribution made) 
     if (std::isfinite(made.logit) && std::isfinite(made.sum)) return made;
     return bad_input(fmt::format("{} is {}; expected a finite number", name, made.logit));
 }
-Result<void> check_context(const ModelRun& run) {
+Result<void> check_context(const Model& model, const ModelRun& run) {
+    if (auto valid = check_heads_add_up(model.config(), "parts of a logit"); !valid) return valid;
     for (const ModelLayer& layer : run.layers)
         if (layer.trace[Stage::context].empty())
             return bad_input("the run kept no context, whose parts are asked for");
@@ -324,7 +326,7 @@ Result<LogitAttribution> attribute_logit(const Model& model, const ModelRun& run
     for (const Index each : {token, against.value_or(token)})
         if (auto valid = check_token(each, count_of_logits(model)); !valid)
             return tl::unexpected(valid.error());
-    if (auto valid = check_context(run); !valid) return tl::unexpected(valid.error());
+    if (auto valid = check_context(model, run); !valid) return tl::unexpected(valid.error());
     LogitAttribution made{row, token, against, {}, 0.0, 0.0};
     attribute(model, run, made);
     return summed(fmt::format("the logit of token {}", token), std::move(made));
@@ -332,7 +334,7 @@ Result<LogitAttribution> attribute_logit(const Model& model, const ModelRun& run
 
 Result<LogitAttribution> attribute_norm(const Model& model, const ModelRun& run, Index row) {
     if (auto valid = check_stack(model, run, row); !valid) return tl::unexpected(valid.error());
-    if (auto valid = check_context(run); !valid) return tl::unexpected(valid.error());
+    if (auto valid = check_context(model, run); !valid) return tl::unexpected(valid.error());
     const Tensor x = residual_row(run, std::ssize(run.layers) - 1, row);
     double squares = 0.0;
     for (const float value : x.values()) squares += double{value} * value;

@@ -13,6 +13,7 @@
 #include "core/io/npy.h"
 #include "core/kernels/projections.h"
 #include "core/models/block.h"
+#include "core/models/delta_net.h"
 #include "core/models/distances.h"
 #include "core/models/ends.h"
 #include "core/models/family.h"
@@ -140,6 +141,11 @@ Failure reads_no_text(const ModelConfig& config) {
 
 AttentionSpec layer_spec(const ModelConfig& config, Index layer) {
     AttentionSpec spec;
+    if (config.is_delta(layer)) {
+        spec.heads = spec.kv_heads = config.delta->value_heads;
+        spec.mask.causal = CausalAlign::top_left;
+        return spec;
+    }
     spec.heads = config.heads;
     spec.kv_heads = config.kv_heads;
     const double by_width = 1.0 / std::sqrt(static_cast<double>(config.columns_of_head()));
@@ -362,6 +368,10 @@ Result<ModelRun> Model::read_on(KvCache& cache, std::vector<ModelToken> tokens,
                         "next token",
                         config_.family->text));
     const Index before = cache.size();
+    if (config_.delta && before > 0)
+        return bad_input(fmt::format(
+            "{} reads a text as a whole: the state of its linear attention is not stored",
+            config_.family->text));
     cache.layers.resize(config_.layers);
     if (reads_across()) cache.cross.resize(cache.layers.size());
     std::vector<ModelToken> all = cache.tokens;
@@ -469,14 +479,18 @@ Result<void> Model::run_block(Tensor& x, ModelRun& run, const BlockOptions& opti
     Inputs made = attention_inputs(x, block, config_, layer,
                                    options.cache == nullptr ? 0 : options.cache->size());
     if (!weights_->distances.empty()) add_distances(made, options.cache);
-    if (options.cache != nullptr) put_behind(*options.cache, block, config_, layer, made, spec);
+    if (options.cache != nullptr && !block.delta.there())
+        put_behind(*options.cache, block, config_, layer, made, spec);
     if (with.touches(layer)) {
         made = patched(std::move(made), with.patches, layer, block, config_);
         switch_off(made.params, with.off, layer, spec.heads);
     }
     const auto inputs = std::make_shared<Inputs>(std::move(made));
     Result<Trace> trace =
-        attend(*inputs, spec, options.backend, needed, {options.control.stop, {}});
+        block.gates_heads()
+            ? attend_gated(*inputs, spec, projected_rows(x, block, config_), block, config_,
+                           options.backend, needed, {options.control.stop, {}})
+            : attend(*inputs, spec, options.backend, needed, {options.control.stop, {}});
     if (options.cache != nullptr)
         options.cache->layers[layer] = {std::move(inputs->k), std::move(inputs->v)};
     if (!trace) return tl::unexpected(trace.error());
@@ -496,6 +510,7 @@ Result<void> Model::run_block(Tensor& x, ModelRun& run, const BlockOptions& opti
     x = std::move(out.x);
     if (!keeps_blocks()) *inputs = without_projections(*inputs, *trace, options.keep);
     drop_needed(*trace, needed, options.keep);
+    if (block.gates_heads()) (*trace)[Stage::output] = {};  // it does not follow from the context
     run.layers.push_back({inputs, spec, *std::move(trace), x, std::move(out.routing)});
     return {};
 }

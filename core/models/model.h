@@ -41,10 +41,16 @@ struct ModelRun {
     std::vector<ModelLayer> cross =
         {};  // of a decoder: each block's attention over the encoder; none of read_on()
     std::vector<ModelToken> tokens_kv = {};  // of read_group(): the keys', where they are others
+    std::vector<Index> numbers = {};  // of read_group(): of each layer, where it has some of them
     Tensor
         read_out;  // [1, 1, T, vocabulary] logits, LogitRows::last [1, 1, 1, vocabulary], or [1, 1, 1, n] of the sentence or the classes; empty: the model has none
     std::string note = {};  // of read(): what is to be known of the image; "": nothing
     std::shared_ptr<const RgbImage> image = {};  // of read(): patched_part() of it; null: none
+
+    /// Of the n-th layer, in the model.
+    Index number(std::size_t n) const {
+        return numbers.empty() ? static_cast<Index>(n) : numbers[n];
+    }
 };
 
 struct Interventions;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/models/block.h"
+#include "core/models/delta_net.h"
 #include "core/models/ends.h"
 #include "core/models/family.h"
 #include "core/models/layers.h"
@@ -219,6 +220,8 @@ ModelStage block_output(const ModelConfig& config) {
 }
 
 Result<ModelStages> model_stages(const Model& model, const ModelRun& run, Index layer, Index row) {
+    if (auto valid = check_heads_add_up(model.config(), "stages around attention"); !valid)
+        return tl::unexpected(valid.error());
     const auto layers = std::ssize(run.layers);
     if (layer < 0 || layer >= layers)
         return bad_input(fmt::format("there is no layer {}; expected 0 to {}", layer, layers - 1));

@@ -12,6 +12,8 @@
 #include "core/engine.h"
 #include "core/kernels/matmul.h"
 #include "core/models/block.h"
+#include "core/models/delta_net.h"
+#include "core/models/family.h"
 #include "core/models/interventions.h"
 #include "core/models/layers.h"
 #include "core/models/rerun.h"
@@ -34,6 +36,7 @@ Result<void> check_sum(const Model& model) {
             "is the sum of embedding, heads and MLPs, such as GPT-2 or Llama",
             config.family->text, why));
     };
+    if (auto valid = check_heads_add_up(config, "paths"); !valid) return valid;
     if (config.family->norms_after) return refused("normalises the stream after each addition");
     if (!config.family->names.distances.empty())
         return refused("adds a number for each distance to its scores");

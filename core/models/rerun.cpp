@@ -10,6 +10,7 @@
 #include "core/backend.h"
 #include "core/engine.h"
 #include "core/models/block.h"
+#include "core/models/delta_net.h"
 #include "core/models/distances.h"
 #include "core/models/ends.h"
 #include "core/models/family.h"
@@ -44,6 +45,8 @@ Inputs inputs_of(const Rerun& rerun, const Tensor& x, Index texts, Index layer) 
 }
 
 Result<void> check(const Rerun& rerun, const std::optional<std::pair<Index, Index>>& chosen) {
+    if (auto valid = check_heads_add_up(rerun.model.config(), "effects of changes"); !valid)
+        return valid;
     if (rerun.model.reads_across())
         return bad_input(
             "a decoder that reads an encoder is not swept: its blocks also attend to the encoder");

@@ -8,6 +8,7 @@
 #include "core/kernels/matmul.h"
 #include "core/kernels/projections.h"
 #include "core/models/block.h"
+#include "core/models/delta_net.h"
 #include "core/models/distances.h"
 #include "core/models/ends.h"
 #include "core/models/family.h"
@@ -129,6 +130,7 @@ class TextsRun {
 Result<void> run_texts(const Model& model, std::span<const std::vector<ModelToken>> texts,
                        const Backend& backend, const std::function<void(const LayerOfTexts&)>& look,
                        const RunControl& control) {
+    if (auto valid = check_heads_add_up(model.config(), "means over texts"); !valid) return valid;
     for (const auto& tokens : texts)
         if (auto valid = model.check_tokens(tokens); !valid) return valid;
     if (texts.empty()) return {};

@@ -1,6 +1,7 @@
 #include "core/models/weights.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <span>
@@ -130,7 +131,8 @@ void read_q_k_v(WeightReader& reader, const ModelConfig& config, Index layer,
     const auto take = [&](std::string_view pattern, Index in, Index heads, Param weight,
                           Param bias) {
         LinearWeights linear;
-        const Index out = config.head_width ? heads * *config.head_width : kAny;
+        const Index parts = weight == Param::w_q && config.family->gated_heads ? 2 : 1;
+        const Index out = config.head_width ? parts * heads * *config.head_width : kAny;
         steps.take(reader.linear(pattern, layer, in, out), linear);
         params[weight] = linear.weight.tensor();
         params[bias] = std::move(linear.bias);
@@ -209,11 +211,100 @@ void read_latents(WeightReader& reader, const ModelConfig& config, Index layer, 
     block.attention[Param::w_v] = spread(kv.weight.tensor(), values, q_rows, of_v);
 }
 
+/// Of each head the columns of q, then those of its gate.
+void split_gates(const ModelConfig& config, BlockWeights& block) {
+    const Index width = *config.head_width;
+    LinearWeights both{block.attention[Param::w_q], std::move(block.attention[Param::b_q])};
+    const auto part = [&](Index first) {
+        std::vector<Index> firsts;
+        for (Index h = 0; h < config.heads; ++h) firsts.push_back((2 * h + first) * width);
+        return LinearWeights{columns_of(both.weight.tensor(), firsts, width),
+                             columns_of(both.bias, firsts, width)};
+    };
+    LinearWeights q = part(0);
+    block.head_gate = part(1);
+    block.attention[Param::w_q] = q.weight.tensor();
+    block.attention[Param::b_q] = std::move(q.bias);
+}
+
+/// Runs of columns of one matrix, from each of `firsts` on.
+LinearWeights part_of(const LinearWeights& all, std::span<const Index> firsts, Index count) {
+    return {columns_of(all.weight.tensor(), firsts, count), {}};
+}
+
+/// q, k, v and z, b, a of a gated delta net: of one matrix each, or side by side for each key head.
+void read_delta_parts(WeightReader& reader, const DeltaNet& net, const std::string& at, Index in,
+                      BlockWeights& block, Steps& steps) {
+    const Index keys = net.key_heads * net.key_width, values = net.value_heads * net.value_width;
+    const auto take = [&](const char* name, Index out) {
+        LinearWeights made;
+        if (steps.ok()) steps.take(reader.linear(at + name, 0, in, out), made);
+        return made;
+    };
+    LinearWeights q, k, v;
+    if (reader.has(at + ".in_proj_qkvz", 0)) {
+        const LinearWeights all = take(".in_proj_qkvz", 2 * keys + 2 * values);
+        const LinearWeights rates = take(".in_proj_ba", 2 * net.value_heads);
+        if (!steps.ok()) return;
+        const Index own = net.value_heads / net.key_heads;
+        const auto of_each = [&](const LinearWeights& from, Index group, Index first, Index count) {
+            std::vector<Index> firsts;
+            for (Index g = 0; g < net.key_heads; ++g) firsts.push_back(g * group + first);
+            return part_of(from, firsts, count);
+        };
+        const Index width = own * net.value_width, group = 2 * net.key_width + 2 * width;
+        q = of_each(all, group, 0, net.key_width);
+        k = of_each(all, group, net.key_width, net.key_width);
+        v = of_each(all, group, 2 * net.key_width, width);
+        block.delta.z = of_each(all, group, 2 * net.key_width + width, width);
+        block.delta.b = of_each(rates, 2 * own, 0, own);
+        block.delta.a = of_each(rates, 2 * own, own, own);
+    } else {
+        const LinearWeights all = take(".in_proj_qkv", 2 * keys + values);
+        block.delta.z = take(".in_proj_z", values);
+        block.delta.b = take(".in_proj_b", net.value_heads);
+        block.delta.a = take(".in_proj_a", net.value_heads);
+        if (!steps.ok()) return;
+        const std::array<Index, 3> firsts{0, keys, 2 * keys};
+        q = part_of(all, std::span(firsts).subspan(0, 1), keys);
+        k = part_of(all, std::span(firsts).subspan(1, 1), keys);
+        v = part_of(all, std::span(firsts).subspan(2, 1), values);
+    }
+    block.attention[Param::w_q] = q.weight.tensor();
+    block.attention[Param::w_k] = k.weight.tensor();
+    block.attention[Param::w_v] = v.weight.tensor();
+}
+
+/// "layers.3.linear_attn" of "layers.{}.linear_attn".
+std::string delta_name(const ModelConfig& config, Index layer) {
+    return fmt::format(fmt::runtime(config.family->names.delta_net), config.stored_layer(layer));
+}
+
+void read_delta_net(WeightReader& reader, const ModelConfig& config, Index layer, Index in,
+                    BlockWeights& block, Steps& steps) {
+    const DeltaNet& net = *config.delta;
+    const std::string at = delta_name(config, layer);
+    read_delta_parts(reader, net, at, in, block, steps);
+    const Index columns = 2 * net.key_heads * net.key_width + net.value_heads * net.value_width;
+    LinearWeights convolution;
+    steps.take(reader.convolution(at + ".conv1d", columns, {1, net.kernel}), convolution);
+    if (!steps.ok()) return;
+    DeltaWeights& delta = block.delta;
+    delta.convolution = convolution.weight.tensor();
+    const auto row = [&](const char* name, Index count, Tensor& into) {
+        steps.take(reader.matrix(reader.full_name(at + name, 0, ""), 1, count), into);
+    };
+    row(".A_log", net.value_heads, delta.a_log);
+    row(".dt_bias", net.value_heads, delta.dt_bias);
+    row(".norm.weight", net.value_width, delta.norm.scale);
+}
+
 void read_projections(WeightReader& reader, const ModelConfig& config, Index layer, Index in,
                       BlockWeights& block, Steps& steps) {
     const TensorNames& names = config.family->names;
     Params& params = block.attention;
     if (config.latent) return read_latents(reader, config, layer, in, block, steps);
+    if (config.is_delta(layer)) return read_delta_net(reader, config, layer, in, block, steps);
     if (!names.qkv.empty()) {
         LinearWeights qkv;
         steps.take(reader.linear(names.qkv, layer, in, kAny), qkv);
@@ -222,6 +313,7 @@ void read_projections(WeightReader& reader, const ModelConfig& config, Index lay
         return;
     }
     read_q_k_v(reader, config, layer, {names.q, names.k, names.v}, {in, in}, params, steps);
+    if (steps.ok() && config.family->gated_heads) split_gates(config, block);
 }
 
 /// Attention over the other stack, which is as wide.
@@ -338,7 +430,7 @@ void read_norms(WeightReader& reader, const ModelConfig& config, Index layer, In
     if (layer > 0 || config.family->first_norm)
         norm(two ? names.parallel_attention_norm : names.attention_norm,
              config.family->norms_after ? width : in, block.attention_norm);
-    if (config.head_norms.value_or(true)) {
+    if (config.head_norms.value_or(true) && !config.is_delta(layer)) {
         norm(names.q_norm, joined ? config.heads * head_width : head_width, block.q_norm);
         norm(names.k_norm, joined ? config.kv_heads * head_width : head_width, block.k_norm);
     }
@@ -360,10 +452,12 @@ Index read_block(WeightReader& reader, const ModelConfig& config, Index layer, I
     read_projections(reader, config, layer, in, block, steps);
     if (!steps.ok()) return 0;
     LinearWeights out;
-    steps.take(reader.linear(
-                   names.out, layer,
-                   block.attention[Param::w_v].shape().d * (config.heads / config.kv_heads), kAny),
-               out);
+    const bool delta = config.is_delta(layer);
+    const Index shared = delta ? 1 : config.heads / config.kv_heads;
+    steps.take(
+        reader.linear(delta ? delta_name(config, layer) + ".out_proj" : std::string(names.out),
+                      layer, block.attention[Param::w_v].shape().d * shared, kAny),
+        out);
     if (!steps.ok()) return 0;
     const Index width = out.weight.shape().d;
     block.attention[Param::w_o] = out.weight.tensor();

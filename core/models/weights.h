@@ -43,11 +43,22 @@ struct LatentWeights {
 };
 inline constexpr double kLatentEpsilon = 1e-6;  // config.json has that of the other norms alone
 
+/// A gated delta net has these besides w_q, w_k, w_v and w_o of Params; see delta_net.h.
+struct DeltaWeights {
+    LinearWeights z, b, a;  // [width, H · d_v], [width, H], [width, H]
+    Tensor convolution;     // [1, 1, kernel, columns of q, k and v]
+    Tensor a_log, dt_bias;  // [1, 1, 1, H]
+    NormWeights norm;       // of d_v columns
+    bool there() const { return !a_log.empty(); }
+};
+
 struct BlockWeights {
     NormWeights attention_norm;
     LatentWeights latent;        // or none
     Params attention;            // w_q, w_k, w_v, w_o and their biases, sinks
     NormWeights q_norm, k_norm;  // of each head, or of all together, before RoPE
+    LinearWeights head_gate;     // [width, H · d_v]: σ of it times the context; not there: 1
+    DeltaWeights delta;          // of a gated delta net in place of attention
     LinearWeights residual;  // what is added to attention's output is x through it; not there: x
     NormWeights attention_out_norm, mlp_out_norm;  // of what is added
     Tensor attention_scale, mlp_scale;             // of its columns, or empty
@@ -57,9 +68,12 @@ struct BlockWeights {
     MlpWeights mlp;        // empty: there are experts
     LinearWeights router;  // [width, experts]
     Tensor router_bias;    // [1, 1, 1, experts] that is added where experts are chosen, or empty
-    std::vector<MlpWeights> experts;  // of which some are taken for each token
+    std::vector<MlpWeights> experts;  // some are taken for each token
     MlpWeights shared;                // the expert that every token takes besides; or none
     LinearWeights shared_gate;        // [width, 1]: σ(x W) is its factor; not there: 1
+
+    /// Attention adds another product than concat(heads) W_O: output_of_heads() of delta_net.h makes it.
+    bool gates_heads() const { return head_gate.there() || delta.there(); }
 };
 
 /// A vector of all rows of x: that of one query over them through `norm` and `mlp`, which is added to it.

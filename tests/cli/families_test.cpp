@@ -8,6 +8,7 @@
 
 #include "app/files/tensors.h"
 #include "core/engine.h"
+#include "core/given.h"
 #include "core/io/file.h"
 #include "core/models/config.h"
 #include "core/models/family.h"
@@ -48,15 +49,47 @@ TEST_CASE("the trace of each family opens again with the same weights in every l
             CAPTURE(n);
             const Trace again =
                 must(attend(file.layers[n], file.spec_of(n), *find_backend("staged")));
-            const auto& weights = floats(npz, fmt::format("l{}.weights", n));
+            const auto& weights = floats(npz, fmt::format("l{}.weights", file.numbers[n]));
             REQUIRE(again[Stage::weights].values().size() == weights.size());
             for (std::size_t i = 0; i < weights.size(); ++i)
                 CHECK(again[Stage::weights].values()[i] ==
                       doctest::Approx(weights[i]).epsilon(1e-5));
         }
-        CHECK((npz.arrays.contains("l0.routing") || npz.arrays.contains("l1.routing")) ==
-              !each.names.router.empty());
+        CHECK(std::ranges::any_of(file.numbers, [&](Index layer) {
+                  return npz.arrays.contains(fmt::format("l{}.routing", layer));
+              }) == !each.names.router.empty());
     }
+}
+
+TEST_CASE("layers of linear attention are a group, whose weights open again with their values") {
+    const Scratch scratch;
+    const test::ReadableModel model = test::readable_model(scratch, "qwen3_next");
+    const std::string out = scratch.at("out.npz");
+    const Ran ran = succeeds(
+        {"trace", "--model", model.folder, "--text", model.text, "--group", "linear", "-o", out});
+    CHECK(contains(ran.out, "linear of full, linear (--group)"));
+    const Npz npz = read_npz(out).value();
+    const auto file = must(files::read_tensors(out));
+    CHECK(file.numbers == std::vector<Index>{0, 2});
+    REQUIRE(file.given.size() == 2);
+    for (std::size_t n = 0; n < 2; ++n) {
+        CHECK(file.given[n].stage == Stage::weights);
+        const auto& weights = floats(npz, fmt::format("l{}.weights", 2 * n));
+        CHECK(std::ranges::equal(file.given[n].values.values(), weights));
+        const GivenTrace again =
+            must(attend_from(Stage::weights, file.given[n].values, file.layers[n], file.spec));
+        const auto& context = floats(npz, fmt::format("l{}.context", 2 * n));
+        REQUIRE(again.trace[Stage::context].values().size() == context.size());
+        for (std::size_t i = 0; i < context.size(); ++i)
+            CHECK(again.trace[Stage::context].values()[i] ==
+                  doctest::Approx(context[i]).epsilon(1e-4));
+    }
+    check_refused(
+        {"trace", "--model", model.folder, "--text", model.text, "--off", "1.0", "-o", out},
+        "interventions of Qwen3-Next are not computed: the output of its heads is gated "
+        "before W_O");
+    check_refused({"circuits", model.folder, "--text", model.text, "--layer", "1", "--head", "0"},
+                  "is gated before W_O");
 }
 
 TEST_CASE("a trace of each attention of a model of two stacks opens again the same") {

@@ -31,6 +31,10 @@ CHANGES = {
                   "shared_expert_intermediate_size": 10},
     "deepseek_v2": {**LATENT, "q_lora_rank": None, "first_k_dense_replace": 0, "n_shared_experts": 1},
     "deepseek_v3": {**LATENT, **table.theta(100.0, "yarn", factor=4.0, original_max_position_embeddings=16, mscale=0.7, mscale_all_dim=0.7)},
+    "qwen3_next": {**SMALL, "head_dim": 8, "num_experts": 4, "moe_intermediate_size": 6, "shared_expert_intermediate_size": 10, "linear_key_head_dim": 4,
+                   "linear_value_head_dim": 5},
+    "qwen3_5_text": {**SMALL, "head_dim": 8, "linear_key_head_dim": 4, "linear_value_head_dim": 5},
+    "qwen3_5": {"text_config": {**SMALL, "head_dim": 8, "linear_key_head_dim": 4, "linear_value_head_dim": 5}},
     "smollm3": {**SMALL, "num_hidden_layers": 2, "no_rope_layers": [1, 0], "use_sliding_window": True, "sliding_window": 3},
     "gemma3": {"text_config": {**SMALL, "head_dim": 6}, "vision_config": None, "image_token_index": 44, "boi_token_index": 43, "eoi_token_index": 42},
     "modernbert": {**SMALL, **THREE, "local_attention": 4, **table.layers("f", "s")},
@@ -70,6 +74,12 @@ def recorded(model, found):
         return x if x.dim() == 3 and x.shape[-2] != config.num_attention_heads and x.shape[0] != len(IDS) else (
             x.reshape(x.shape[0], -1, width).transpose(0, 1))
 
+    for module in table.delta_nets(model):
+        def keep_net(query, key, value, rule=module.chunk_gated_delta_rule, **options):
+            if options["output_final_state"]:  # not of the identity, which makes the implied weights
+                put("l", [part[0].transpose(0, 1) for part in (query, key, value)])
+            return rule(query, key, value, **options)
+        module.chunk_gated_delta_rule = keep_net
     for name, module in model.named_modules():
         children = dict(module.named_children())
         of = lambda *names: next((children[each] for each in names if each in children), None)
@@ -130,10 +140,10 @@ def golden(family):
             config[part] = {key: value for key, value in config[part].items() if key in changed[part]}
     elif "text_config" in config:
         config["text_config"] = {key: value for key, value in config["text_config"].items() if key in changed["text_config"]}
-        config["vision_config"] = {}
+        config["vision_config"] = changed.get("vision_config") or {}
     (folder / "config.json").write_text(json.dumps({"model_type": family, **config}, indent=1) + "\n")
-    arrays = {key: value for key, value in load(folder / "model.safetensors").items() if "vision_tower" not in key and "projector" not in key
-              and "pooler" not in key}
+    left_out = ("vision_tower", "projector", "visual", "pooler")
+    arrays = {key: value for key, value in load(folder / "model.safetensors").items() if not any(part in key for part in left_out)}
     save(folder / "model.safetensors", arrays)
     image = "image_size" in base or family == "siglip"
     sound = "num_mel_bins" in base
@@ -142,7 +152,7 @@ def golden(family):
     if image:
         table.write_image(folder, 5)
         (folder / "preprocessor_config.json").write_text(json.dumps({"image_mean": [0.5] * 3, "image_std": [0.5] * 3, **({"resample": 2} if "siglip" in family else {})}) + "\n")
-    model = table.opened(folder, cls)
+    model = table.opened(folder, cls, left_out)
     routing = []
     for module in model.modules():
         if hasattr(module, "route_tokens_to_experts"):

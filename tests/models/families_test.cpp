@@ -54,6 +54,15 @@ constexpr const char* kGranite =
     "logits_scaling":8.0,"max_position_embeddings":4096,"mlp_bias":false,"model_type":"granite","num_attention_heads":32,
     "num_hidden_layers":40,"num_key_value_heads":8,"residual_multiplier":0.22,"rms_norm_eps":1e-05,"rope_scaling":null,
     "rope_theta":10000,"tie_word_embeddings":true,"vocab_size":49152})";
+constexpr const char* kQwen3Next =
+    R"({"architectures":["Qwen3NextForCausalLM"],"attention_bias":false,"attention_dropout":0.0,
+    "bos_token_id":151643,"decoder_sparse_step":1,"eos_token_id":151645,"full_attention_interval":4,"head_dim":256,"hidden_act":"silu",
+    "hidden_size":2048,"initializer_range":0.02,"intermediate_size":5120,"linear_conv_kernel_dim":4,"linear_key_head_dim":128,
+    "linear_num_key_heads":16,"linear_num_value_heads":32,"linear_value_head_dim":128,"max_position_embeddings":262144,
+    "mlp_only_layers":[],"model_type":"qwen3_next","moe_intermediate_size":512,"norm_topk_prob":true,"num_attention_heads":16,
+    "num_experts":512,"num_experts_per_tok":10,"num_hidden_layers":48,"num_key_value_heads":2,"output_router_logits":false,
+    "partial_rotary_factor":0.25,"rms_norm_eps":1e-06,"rope_scaling":null,"rope_theta":10000000,"router_aux_loss_coef":0.001,
+    "shared_expert_intermediate_size":512,"tie_word_embeddings":false,"use_cache":true,"vocab_size":151936})";
 constexpr const char* kMixtral =
     R"({"architectures":["MixtralForCausalLM"],"attention_dropout":0.0,"hidden_act":"silu",
     "hidden_size":4096,"intermediate_size":14336,"max_position_embeddings":32768,"model_type":"mixtral","num_attention_heads":32,
@@ -221,10 +230,10 @@ std::string fault_with(const char* config, const std::string& key, const std::st
 
 TEST_CASE("every key of a published config.json is known") {
     for (const char* text :
-         {kPythia,  kPhi3,   kGemma2, kGemma3, kOlmo2,        kGranite,  kMixtral,   kOss,
-          kRoberta, kDistil, kDeit,   kDino,   kQwenMoe,      kSmol,     kGemma3Two, kModernBert,
-          kOpt,     kFalcon, kPhi2,   kOlmo,   kStarCoder,    kStableLm, kCohere,    kAlbert,
-          kElectra, kMpnet,  kBart,   kMarian, kDeepSeekLite, kDeepSeek3}) {
+         {kPythia,  kPhi3,   kGemma2, kGemma3, kOlmo2,        kGranite,   kMixtral,   kOss,
+          kRoberta, kDistil, kDeit,   kDino,   kQwenMoe,      kSmol,      kGemma3Two, kModernBert,
+          kOpt,     kFalcon, kPhi2,   kOlmo,   kStarCoder,    kStableLm,  kCohere,    kAlbert,
+          kElectra, kMpnet,  kBart,   kMarian, kDeepSeekLite, kDeepSeek3, kQwen3Next}) {
         CAPTURE(text);
         const auto config = must(parse_model_config(text, "c.json"));
         CHECK(fmt::format("{}", fmt::join(config.unknown, " ")).empty());
@@ -281,6 +290,10 @@ TEST_CASE("what published configurations say reaches the layers") {
     CHECK(large.has_experts(3));
     CHECK_FALSE(large.has_experts(2));
     CHECK(large.columns_of_value() == 128);
+    CHECK(spec(kQwen3Next, 3).rope->dims == 64);
+    CHECK(spec(kQwen3Next, 3).heads == 16);
+    CHECK(spec(kQwen3Next, 4).heads == 32);  // of linear attention
+    CHECK_FALSE(spec(kQwen3Next, 4).rope);
 }
 
 TEST_CASE("what a row cannot say is refused by its name") {
@@ -299,6 +312,16 @@ TEST_CASE("what a row cannot say is refused by its name") {
     CHECK(fault_with(kDeepSeekLite, "qk_rope_head_dim", "63") ==
           "c.json has a 'qk_rope_head_dim' of 63 in heads of 319; expected an even number in "
           "heads of at most 2147483648");
+    CHECK(fault_with(kQwen3Next, "linear_num_key_heads", "5") ==
+          "c.json has 'linear_num_value_heads' = 32 and 'linear_num_key_heads' = 5; expected a "
+          "divisor");
+    CHECK(
+        fault_with(kQwen3Next, "layer_types", R"(["full_attention"])") ==
+        "c.json has 'layer_types' = [\"full_attention\"]; expected one type for each of 48 layers");
+    CHECK(fault_with(kQwen3Next, "rope_scaling",
+                     R"({"type":"linear","factor":2,"partial_rotary_factor":0.5})") ==
+          "c.json has 'partial_rotary_factor' = 0.5 for scaled positions; expected 0.25, the one "
+          "of config.json");
     CHECK(fault_with(kGemma2, "use_bidirectional_attention", "true") ==
           "c.json has 'use_bidirectional_attention', which is not computed here");
     CHECK(fault_with(kDino, "use_swiglu_ffn", "true") ==

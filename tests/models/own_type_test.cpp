@@ -191,6 +191,7 @@ TEST_CASE("a model in 16 bits runs, bit for bit, as the same numbers in float32"
             const auto unrounded = must(Model::open(test::golden_model(family.key)));
             CHECK_FALSE(run.layers.back().residual == run_of(unrounded).layers.back().residual);
 
+            if (family.gated_heads) continue;  // interventions are refused
             const Interventions off{{{0, 1}}, {}, {}};
             check_equal(run_of(narrow, off), run_of(wide, off));
         }

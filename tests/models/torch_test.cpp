@@ -278,6 +278,35 @@ TEST_CASE("a decoder reads on against a cache what it reads as a whole") {
     }
 }
 
+TEST_CASE("layers of linear attention are a group, and a longer text is read again as a whole") {
+    const auto folder = test::golden_model("qwen3_next");
+    const auto model = std::make_shared<const Model>(must(Model::open(folder)));
+    const auto expected = must(open_arrays(folder / "expected.safetensors"));
+    const Backend& staged = *find_backend("staged");
+    const auto ids = numbers(*expected, "ids"), logits = numbers(*expected, "logits");
+    REQUIRE(groups_of(*model).size() == 2);
+    for (const auto& [group, first] : {std::pair{"linear", 0}, std::pair{"full", 1}}) {
+        const auto run = must(read_group(*model, {as_text(ids), "", group}, staged));
+        REQUIRE(run.layers.size() == 2);
+        for (std::size_t n = 0; n < 2; ++n) {
+            CHECK(run.number(n) == static_cast<Index>(2 * n) + first);
+            const auto weights = numbers(*expected, fmt::format("l{}.weights", run.number(n)));
+            CHECK(error_of(run.layers[n].trace[Stage::weights].values(), weights) < kOtherOrder);
+        }
+    }
+    const auto tokens = tokens_of(ids);
+    auto generation = must(Generation::of(model, staged));
+    must(generation.read({tokens.begin(), tokens.end() - 1}));
+    const auto step = must(generation.read({tokens.back()}));
+    CHECK(step.first == 0);
+    const auto vocabulary = static_cast<std::ptrdiff_t>(step.logits().size());
+    CHECK(error_of(step.logits(), {logits.end() - vocabulary, logits.end()}) < kOtherOrder);
+    KvCache cache;
+    must(model->read_on(cache, {tokens[0]}, staged));
+    CHECK(sentence_in(model->read_on(cache, {tokens[1]}, staged)) ==
+          "Qwen3-Next reads a text as a whole: the state of its linear attention is not stored");
+}
+
 TEST_CASE("what a model of two stacks cannot read is refused by name") {
     const auto model = must(Model::open(test::golden_model("t5")));
     const Backend& staged = *find_backend("staged");

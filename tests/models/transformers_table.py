@@ -61,7 +61,16 @@ BERTS = [{}, {"num_hidden_layers": 1}, {"num_hidden_layers": 3}, {"num_attention
 
 
 def layers(*kinds):
-    return {"layer_types": [{"s": "sliding_attention", "f": "full_attention"}[k] for k in kinds], "num_hidden_layers": len(kinds)}
+    return {"layer_types": [{"s": "sliding_attention", "f": "full_attention", "l": "linear_attention"}[k] for k in kinds], "num_hidden_layers": len(kinds)}
+
+
+# Layers of linear attention, and those of attention with gates.
+DELTA = {"hidden_size": 24, "head_dim": 16, "linear_num_key_heads": 2, "linear_num_value_heads": 6, "linear_key_head_dim": 5, "linear_value_head_dim": 7,
+         **layers("l", "f", "l", "f")}
+DELTAS = [{}, layers("l", "f"), layers("f", "l"), layers("l", "l", "f"), {"num_attention_heads": 3, "num_key_value_heads": 1}, {"tie_word_embeddings": True},
+          {"rms_norm_eps": 0.03}, {"head_dim": 8}, {"attention_bias": True}, {"linear_num_key_heads": 3, "linear_num_value_heads": 3}, {"linear_conv_kernel_dim": 2},
+          {"linear_num_key_heads": 1, "linear_value_head_dim": 4}, {"linear_conv_kernel_dim": 12, "linear_key_head_dim": 9}, {"hidden_act": "gelu"},
+          theta(50.0, partial_rotary_factor=0.5), theta(50.0, partial_rotary_factor=1.0), theta(80.0, "linear", factor=3.0, partial_rotary_factor=0.25)]
 
 
 # Heads of 5 + 4 columns, values of 6; 8 experts in 4 groups, a dense layer before them.
@@ -124,6 +133,15 @@ FAMILIES = {
         {"norm_topk_prob": False}, {"rope_interleave": False}, theta(80.0, "linear", factor=3.0, mscale_all_dim=0.5),
         {"rope_interleave": False, "attention_bias": True, "q_lora_rank": None, "norm_topk_prob": False,
          **theta(100.0, "yarn", factor=4.0, original_max_position_embeddings=16, mscale=0.8, mscale_all_dim=0.7)}]),
+    "qwen3_next": ("Qwen3NextForCausalLM", {**LLAMA, **DELTA, "num_experts": 5, "num_experts_per_tok": 2, "moe_intermediate_size": 13,
+                                            "shared_expert_intermediate_size": 19}, DELTAS + [
+        {"norm_topk_prob": False}, {"mlp_only_layers": [0, 1]}, {"decoder_sparse_step": 2}, {"num_experts_per_tok": 5}]),
+    "qwen3_5_text": ("Qwen3_5ForCausalLM", {**LLAMA, **DELTA}, DELTAS),
+    "qwen3_5": ("Qwen3_5ForConditionalGeneration", {
+        "text_config": {**LLAMA, **DELTA}, "image_token_id": 46, "video_token_id": 45, "vision_start_token_id": 44, "vision_end_token_id": 43,
+        "vision_config": {"depth": 1, "hidden_size": 8, "intermediate_size": 8, "num_heads": 2, "patch_size": 4, "out_hidden_size": 24,
+                          "num_position_embeddings": 16}},
+        [{"text_config": one} for one in DELTAS if "tie_word_embeddings" not in one] + [{"tie_word_embeddings": True}]),
     "smollm3": ("SmolLM3ForCausalLM", {**LLAMA, "num_hidden_layers": 4}, COMMON + EPS + [
         {"no_rope_layers": [0, 1, 1, 0]}, {"no_rope_layer_interval": 2}, {"attention_bias": True, "mlp_bias": True}, {"head_dim": 10},
         {"use_sliding_window": True, "sliding_window": 3}, {"use_sliding_window": True, "sliding_window": 3, **layers("s", "f", "f", "s")},
@@ -264,9 +282,40 @@ def randomised(model, seed):
             noise = torch.randn(p.shape, generator=g)
             p.copy_(noise * (1.6 / fan ** 0.5 if "embed" not in name and "wte" not in name else 0.7) if p.dim() > 1
                     else noise * 0.2 + (p if p.dtype.is_floating_point and p.abs().max() > 0.5 else 0.0))
+            if name.endswith("A_log"):  # else nothing of the tokens before is left
+                p.copy_(noise * 0.5 - 2.0)
         for name, p in model.named_buffers():
             if name.endswith("e_score_correction_bias"):
                 p.copy_(torch.randn(p.shape, generator=g) * 0.2)
+
+
+def delta_nets(model):
+    return [module for module in model.modules() if type(module).__name__.endswith("GatedDeltaNet")]
+
+
+def implied_weights(model):
+    """Of every gated delta net the matrix that its values are multiplied by, made in the next run: its own function of the identity as values."""
+    import torch
+    found = []
+
+    def of_identity(rule):
+        def call(query, key, value, **options):
+            tokens, heads = value.shape[1:3]
+            identity = torch.eye(tokens, dtype=value.dtype)[None, :, None].expand(1, tokens, heads, tokens)
+            found.append(rule(query, key, identity, **{**options, "output_final_state": False})[0].transpose(1, 2))
+            return rule(query, key, value, **options)
+        return call
+    for module in delta_nets(model):
+        module.chunk_gated_delta_rule = of_identity(module.chunk_gated_delta_rule)
+    return found
+
+
+def each_weights(model, attentions, implied):
+    """Of every layer."""
+    if not implied:
+        return attentions
+    attentions, implied = iter(attentions), iter(list(implied))
+    return [next(implied if kind == "linear_attention" else attentions) for kind in model.config.get_text_config().layer_types]
 
 
 def run(model, folder, generates):
@@ -293,6 +342,7 @@ def run(model, folder, generates):
     pair = getattr(model.config, "is_encoder_decoder", False)
     if pair:
         reads["decoder_input_ids"] = torch.tensor([[model.config.decoder_start_token_id, *WRITTEN]])
+    implied = implied_weights(model)
     with torch.no_grad():
         answer = model(**reads, output_attentions=True)
     for hook in hooks:
@@ -315,11 +365,11 @@ def run(model, folder, generates):
         return found
     if kind == "siglip_vision_model":
         found["l.embedding"] = torch.nn.functional.normalize(answer.pooler_output.double()).numpy()
-    for n, weights in enumerate(answer.attentions):
+    for n, weights in enumerate(each_weights(model, answer.attentions, implied)):
         found[f"l{n}.weights"] = weights.double().numpy()
     for n, residual in enumerate(outputs):
         found[f"l{n}.residual"] = residual.double().reshape(1, 1, -1, residual.shape[-1]).numpy()
-    assert len(outputs) == len(answer.attentions), (len(outputs), len(answer.attentions))
+    assert len(outputs) == len(answer.attentions) + len(implied), (len(outputs), len(answer.attentions))
     if hasattr(answer, "logits") and answer.logits is not None:
         found["logits"] = answer.logits.double().numpy()
         if hasattr(model, "generate") and model.can_generate() and generates:
@@ -330,12 +380,12 @@ def run(model, folder, generates):
     return found
 
 
-def opened(folder, cls):
+def opened(folder, cls, left_out=("pooler", "vision_tower")):
     """The model, or an error: of weights that are not in the file transformers makes random ones, so it has no reference."""
     import torch
     model, info = cls.from_pretrained(folder, attn_implementation="eager", dtype=torch.float64, output_loading_info=True, local_files_only=True,
                                       **({"experts_implementation": "eager"} if "expert" in (folder / "config.json").read_text() else {}))
-    lost = [key for key in [*info["missing_keys"], *map(str, info["mismatched_keys"])] if "pooler" not in key and "vision_tower" not in key]
+    lost = [key for key in [*info["missing_keys"], *map(str, info["mismatched_keys"])] if not any(part in key for part in left_out)]
     if lost:
         raise ValueError(f"weights are missing: {lost[0]}")
     for module in model.modules():
@@ -527,6 +577,12 @@ def compared(folder, attnscope, generates):
             with numpy.load(out) as file:
                 ours.update({kind + key[1:] if key[0] == "l" and "." in key else f"{kind}.{key}" if key == "embedding" else key: value
                              for key, value in file.items()})
+        if any(key.endswith(".weights") and key not in ours for key in theirs):  # of layers of linear attention, the other group
+            done = subprocess.run([*attnscope, "trace", "--model", folder, *reads, "--group", "linear", "--keep", "weights", "-o", out],
+                                  capture_output=True, text=True)
+            if done.returncode == 0:
+                with numpy.load(out) as file:
+                    ours.update(file)
         if "fault" in theirs:
             return "no reference", str(theirs["fault"])
         worst = 0.0

@@ -8,6 +8,7 @@
 #include "app/common/document/intervention_actions.h"
 #include "app/common/document/model_text.h"
 #include "app/common/format.h"
+#include "core/stages.h"
 #include "core/text.h"
 #include "core/train/task_table.h"
 
@@ -136,7 +137,10 @@ void set_patch(ModelChanges& changes, TextPatch patch) {
 }
 
 std::string interventions_lack(const Document& document) {
-    if (document.groups.empty() || group_of(document) != document.groups.back()) return {};
+    if (document.groups.empty()) return {};
+    if (document.groups.back() == "linear")
+        return "Interventions need heads whose output goes to W_O without a gate.";
+    if (group_of(document) != document.groups.back()) return {};
     return fmt::format("Interventions need self-attention, which {} does not have.",
                        group_of(document));
 }

@@ -29,7 +29,8 @@ constexpr double kLeastReading = 0.001;  // of a reading of a token that is not 
 
 /// The first attention of a model, made of its text alone; also that of a model of one stack.
 bool shows_first(const Document& document) {
-    return document.groups.empty() || group_of(document) == document.groups.front();
+    return document.groups.empty() || group_of(document) == document.groups.front() ||
+           document.groups.back() == "linear";  // all layers read the one text
 }
 /// Its second stack reads images.
 bool has_towers(const Document& document) {
