@@ -1,5 +1,6 @@
 // Tokens that are read one by one against a cache, beside a run of all of them.
 #include "core/models/generate.h"
+#include "core/models/family.h"
 
 #include <doctest/doctest.h>
 
@@ -90,6 +91,7 @@ TEST_CASE("rows that are read one by one are those of a run over the whole text"
         CAPTURE(name);
         const auto model = opened(name);
         auto generation = must(Generation::of(model, staged()));
+        const bool rereads = model->config().family->gated_heads;  // no state is cached
         std::vector<Index> ids = kGrowing;
         const auto prompt = must(generation.read(of_ids({ids[0], ids[1], ids[2]})));
         CHECK(prompt.rows.read_out.shape().t == 1);
@@ -98,12 +100,12 @@ TEST_CASE("rows that are read one by one are those of a run over the whole text"
             CAPTURE(n);
             const auto step = must(generation.read(ids[n]));
             const bool turned = name == "phi3~longrope" && n == 4;
-            CHECK(step.first == (turned ? 0 : n));
+            CHECK(step.first == (turned || rereads ? 0 : n));
             CHECK(std::ssize(generation.tokens()) == n + 1);
             check_step(step, whole_run(*model, n + 1));
         }
         const auto two = must(generation.read(of_ids({ids[10], ids[11]})));
-        CHECK(two.first == 10);
+        CHECK(two.first == (rereads ? 0 : 10));
         check_step(two, whole_run(*model, 12));
     }
 }

@@ -2,6 +2,7 @@
 #include "app/common/actions.h"
 #include "app/common/document/document.h"
 #include "app/common/document/swept.h"
+#include "app/common/inspector.h"
 #include "app/files/open.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/heads/compute.h"

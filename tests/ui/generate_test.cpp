@@ -125,9 +125,10 @@ TEST_CASE("Open stories, then a click on a word of a continuation writes the tex
     view::answer_all(app.state, open);
     app.ui.frames(3);
     const view::GenerateView view = view::build_generate_view(app.state);
-    CHECK(view.headline.starts_with("“Tom” comes next: its probability is "));
     REQUIRE(view.paths.size() == 3);
-    CHECK(view.paths.front().tokens.front().text == "Tom");
+    CHECK(view.paths.front().tokens.front().text == "cat");
+    CAPTURE(view.headline);
+    CHECK(has(view.headline, "“cat”"));
     const ImGuiWindow* const hero = test::child("hero");
     REQUIRE(hero);
     const auto taken =

@@ -1,4 +1,5 @@
 #include "app/common/actions.h"
+#include "app/common/inspector.h"
 #include "app/workspaces/learn/actions.h"
 #include "app/workspaces/learn/recording.h"
 #include "app/workspaces/learn/view.h"

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "app/common/actions.h"
 #include "app/workspaces/lookup/actions.h"
 #include "app/workspaces/lookup/compute.h"
@@ -43,10 +46,16 @@ TEST_CASE("a click on a word of the inspector's table chooses that key, as its n
     // The words are at the left of the table; each is clicked once, from the top down.
     const float left = 1600.0F - 288.0F;
     std::vector<Index> chosen;
-    for (float y = 420.0F; y < 620.0F; y += 4.0F)
-        if (const auto* const select = last<view::SelectLookupPair>(app.ui.click({left, y})))
-            if (chosen.empty() || chosen.back() != select->pair) chosen.push_back(select->pair);
-    CHECK(chosen == std::vector<Index>{0, 1, 2, 3, 4});
+    for (float y = 300.0F; y < 900.0F; y += 4.0F) {
+        const auto actions = app.ui.click({left, y});
+        const auto* const select = last<view::SelectLookupPair>(actions);
+        if (select != nullptr && (chosen.empty() || chosen.back() != select->pair))
+            chosen.push_back(select->pair);
+    }
+    REQUIRE(chosen.size() >= 5);  // below the table another one names words too
+    CAPTURE(fmt::format("{}", fmt::join(chosen, " ")));
+    CHECK(std::vector<Index>(chosen.begin(), chosen.begin() + 5) ==
+          std::vector<Index>{0, 1, 2, 3, 4});
     CHECK(lookup_look(app.state).pair == 4);
 }
 

@@ -144,7 +144,8 @@ TEST_CASE("nothing stands out of even rows, and only NaN rows have no measure") 
     auto broken = std::make_shared<Inputs>(*inputs);
     broken->q(0, 0, 2, 0) = std::nanf("");
     state = shown(state_of(document_of({broken}, "pointing.npz")).value());
-    CHECK(build_all_heads_view(state).point == "L0 H0 has no label.");
+    CHECK(build_all_heads_view(state).point ==
+          "Q[2, 0] is NaN, so 1 row of weights here holds NaN.");
     CHECK(facts(state, 0, 0).measures.rows == 4);
     CHECK(facts(state, 0, 0).measures[HeadMeasure::norm_share] == 1.0);  // of those rows
     CHECK(build_all_heads_view(state).notes ==
@@ -157,7 +158,7 @@ TEST_CASE("nothing stands out of even rows, and only NaN rows have no measure") 
     std::ranges::fill(broken->q.values(), std::nanf(""));
     state = shown(state_of(document_of({broken}, "pointing.npz")).value());
     CHECK(build_all_heads_view(state).point ==
-          "No measure is defined: no row of weights is a probability distribution.");
+          "Q[0, 0] is NaN, so 5 rows of weights here hold NaN.");
 }
 
 TEST_CASE("keys go by number where the tokens are of the queries alone") {

@@ -1,6 +1,7 @@
 // Every kind of call that `trace` takes, in every workspace: it opens, and what is shown is what the reference computes.
 
 #include "app/common/document/document.h"
+#include "app/common/document/place.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/compare/actions.h"
 #include "app/workspaces/compare/reach.h"
@@ -164,11 +165,12 @@ TEST_CASE("what a backend makes of every kind of call is what Verify expects") {
 TEST_CASE("softmax of the row that Numerics is given is the row of weights") {
     for (const OpenCall& call : open_calls()) {
         CAPTURE(call.name);
-        const auto logits = document_logits(shown_in(call, "numerics"));
+        const AppState opened = shown_in(call, "numerics");
+        const auto logits = document_logits(opened);
         REQUIRE(logits);
         const auto weights = exact_softmax(*logits, 1.0);
         const Document& document = call.state.document();
-        const Index row = document.spec.mask.causal ? document.size.tq - 1 : 0;  // first looked at
+        const Index row = first_pair(opened).row;  // first looked at
         for (Index j = 0; j < document.size.tk; ++j) {
             const double expected = call.exact[Stage::weights](0, 0, row, j);
             const auto shown = static_cast<double>(weights[j]);

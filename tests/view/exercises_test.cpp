@@ -163,8 +163,8 @@ TEST_CASE("the usual mistakes are named, and no answer is given away") {
               return a(i, j) / 2.0;
           }) == "2 times too small.");
     CHECK(mistake("softmax-row", 3, [](const Matrix& a, Index i, Index j) {
-              return j == 2 ? a(i, j) + 0.01 : a(i, j);
-          }) == "Entry 3: nearly right. Round only at the end.");
+              return a(i, j) > 0.3 ? a(i, j) + 0.01 : a(i, j);
+          }).ends_with("nearly right. Round only at the end."));
     CHECK(mistake("causal-row", 0, [](const Matrix& a, Index i, Index j) {
               return i == 2 ? 1.0 / 7.0 + 0.09 * static_cast<double>(j) : a(i, j);
           }).starts_with("Row 3"));

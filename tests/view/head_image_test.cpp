@@ -253,5 +253,6 @@ TEST_CASE("the headline follows from the row: shares, ties, one patch, zeros and
     CHECK(point({0.4F, 0.2F, 0.2F, 0.1F, 0.1F}) ==
           "“CLS” gives 60.0 % of its weight to the image, most (20.0 % each) to 2 patches alike.");
     CHECK(point({1.0F, 0.0F, 0.0F, 0.0F, 0.0F}) == "“CLS” gives no weight to the image.");
-    CHECK(point({std::nanf(""), 0.1F, 0.3F, 0.1F, 0.1F}) == "The weights of “CLS” hold NaN.");
+    CHECK(point({std::nanf(""), 0.1F, 0.3F, 0.1F, 0.1F}) ==
+          "Q[CLS, 0] is NaN, so 5 rows of weights here hold NaN.");
 }

@@ -4,6 +4,7 @@
 
 #include "app/common/document/document.h"
 #include "app/common/document/heads.h"
+#include "app/common/document/place.h"
 #include "app/workspaces/step/attention_text.h"
 #include "app/workspaces/step/grids.h"
 #include "core/stages.h"
@@ -48,7 +49,7 @@ TEST_CASE("large weights are told one by one, equal ones together, the rest coun
     CHECK(reported({0.25F, 0.25F, 0.25F, 0.25F}) ==
           "w0 attends equally to all 4 words, 25 % each.");
     CHECK(reported({0.2F, 0.2F, 0.2F, 0.2F, 0.2F - 0.1F, 0.1F}) ==
-          "w0 looks at w0, w1, w2 and 1 more 20 % each, and 2 others 20 %.");
+          "w0 spreads its weight over 6 words: 10 % to 20 % each.");
     const float third = 1.0F / 3.0F;
     CHECK(reported({third, third, third}) ==
           "w0 attends equally to all 3 words, 33 % each (rounded).");
@@ -79,9 +80,9 @@ TEST_CASE("the headline is the sentence without head and rest, each part in its 
 
 TEST_CASE("a flat row is spread evenly, and no key of it is named") {
     CHECK(reported({0.21F, 0.19F, 0.22F, 0.18F, 0.2F}) ==
-          "w0 spreads evenly: 5 words get 18 % to 22 %.");
+          "w0 spreads its weight over 5 words: 18 % to 22 % each.");
     CHECK(reported({0.201F, 0.2F, 0.2F, 0.2F, 0.199F}) ==
-          "w0 spreads evenly: 5 words get about 20 %.");
+          "w0 spreads its weight over 5 words: about 20 % each.");
     CHECK(reported({0.4F, 0.15F, 0.15F, 0.15F, 0.15F}).starts_with("w0 looks at w0 40 %"));
     CHECK(reported({0.26F, 0.25F, 0.25F, 0.24F}).starts_with("w0 looks at w0 26 %"));  // few
 }
@@ -176,11 +177,12 @@ TEST_CASE("a chip has the colour of its cell in the matrix, by row too") {
     }
 }
 
-TEST_CASE("a hovered query goes before the selected one, and without either it is the first") {
+TEST_CASE(
+    "a hovered query goes before the selected one, and without either it is the opening one") {
     AppState state = after(text_of_length(5), {GoToStage{Stage::weights}});
     const auto query = [&] { return build_sentence_view(state).query; };
     view::apply(state, ClearSelection{});
-    CHECK(query() == 0);
+    CHECK(query() == first_pair(state).row);
     view::apply(state, SelectCell{{Stage::weights, 3, 1}});
     CHECK(query() == 3);
     view::apply(state, HoverCell{CellRef{Stage::weights, 2, 4}});

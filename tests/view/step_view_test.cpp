@@ -1,6 +1,6 @@
+#include <set>
 #include "app/common/document/document.h"
 #include "app/common/document/place.h"
-#include <set>
 #include "app/common/workspace.h"
 #include "core/large/map_input.h"
 #include "core/stages.h"

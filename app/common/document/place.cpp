@@ -5,6 +5,7 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/document.h"
 #include "app/common/document/edits.h"
+#include "app/common/document/image_tokens.h"
 #include "app/common/format.h"
 #include "app/common/pair.h"
 #include "app/common/sheet.h"
@@ -43,11 +44,11 @@ Index best_key(const AppState& state, Index query) {
 }
 
 /// The query whose weights are least even, the first of them, of those that may attend to at least half as many keys as
-/// any; nullopt: no row has two keys, or there are too many.
+/// any; nullopt: no row has two keys, there are too many, or tokens are patches of an image, of which the class token is first.
 std::optional<Index> least_even_query(const AppState& state) {
     constexpr Index kMostRead = 1 << 16;
     const auto weights = sheet_of(state, Stage::weights).values;
-    if (weights.rows * weights.columns > kMostRead) return std::nullopt;
+    if (weights.rows * weights.columns > kMostRead || has_image_tokens(state)) return std::nullopt;
     const Document& document = state.document();
     std::vector<Index> allowed(static_cast<std::size_t>(weights.rows));
     for (const auto [i, j] : each_cell(weights))

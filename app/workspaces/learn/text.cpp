@@ -433,9 +433,8 @@ std::vector<std::string> heads_points(const AppState& state) {
     if (!look.series || is_recorded(state) || shown_learn_step(state) == 0 || !is_at_end(state) ||
         train::info(planned(state).a.task).takes_language)
         return texts;
-    for (std::size_t run = 0; run < planned(state).count(); ++run)
-        if (std::string text = heads_text(*look.series, run); !text.empty())
-            texts.push_back(std::move(text));
+    if (std::string text = heads_text(*look.series, 0); !text.empty())
+        texts.push_back(std::move(text));
     return texts;
 }
 

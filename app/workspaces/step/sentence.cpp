@@ -370,23 +370,25 @@ std::string listed(const RowStory& story) {
     return text + listing.note(story.sum);
 }
 
-constexpr double kFlat = 0.95;       // evenness: no key stands out
-constexpr std::size_t kFewKeys = 5;  // fewer are named also then
+constexpr double kFlatLargest = 2.0;  // of an even weight: more stands out
+constexpr double kFlat = 0.95;        // evenness: no key stands out
+constexpr std::size_t kFewKeys = 5;   // fewer are named also then
 
 /// All keys have about the same weight, so that none is worth a name.
 bool is_flat(const RowStory& story) {
     if (story.shares.size() < kFewKeys || std::abs(story.sum - 1.0) > kHalfPercent) return false;
     std::vector<double> row;
     for (const Share& share : story.shares) row.push_back(share.weight);
-    return row_metrics(row, std::ssize(row)).evenness > kFlat;
+    return row.front() * static_cast<double>(row.size()) <= kFlatLargest &&
+           row_metrics(row, std::ssize(row)).evenness > kFlat;
 }
 
-/// "the spreads evenly: 21 words get 3 % to 6 %".
+/// "the spreads its weight over 21 words: 3 % to 6 % each".
 std::string flat_text(const RowStory& story) {
     const std::string low = percentage(story.shares.back().weight).text;
     const std::string high = percentage(story.shares.front().weight).text;
-    return fmt::format("{} spreads evenly: {} {} get {}", opening(story), story.shares.size(),
-                       story.masked > 0 ? "words that it can see" : "words",
+    return fmt::format("{} spreads its weight over {} {}: {} each", opening(story),
+                       story.shares.size(), story.masked > 0 ? "words that it can see" : "words",
                        low == high ? "about " + high : low + " to " + high);
 }
 

@@ -450,8 +450,7 @@ constexpr std::pair<std::string_view, std::string_view> kAltered[] = {
     {"; 1 masked", "; 2 masked"},
     {"grows from ", "grows from 1"},
     {" is off by at most ", " is off by at most 0.0"},
-    {"the score falls with every step up to distance ",
-     "the score falls with every step up to distance 1"},
+    {" it lowers the score from ", " it raises the score from "},
     {" numbers of A differ", "1 numbers of A differ"},
     {", the fused kernel keeps ", ", the fused kernel keeps 1"}};
 

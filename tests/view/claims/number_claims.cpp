@@ -275,6 +275,19 @@ bool check_odd_weights(const Match& match) {
            rows == static_cast<Index>(number_of(split(match.part[1], " ")[0]));
 }
 
+/// Of a memory that is given in three digits.
+bool check_cost_share(const Match& match) {
+    const CostSizes& of = cost_controls(match.state).sizes;
+    const auto memory = split(match.part[1], " ");
+    if (memory.size() != 2 || memory[1] != "GiB") return false;
+    const double share =
+        estimate_of(stored_bytes(Holding::materialised), of) / (number_of(memory[0]) * 0x1p30);
+    if (match.part[0].starts_with("less than")) return share < 0.00051;
+    if (match.text.find(" times ") != match.text.npos)
+        return std::abs(number_of(match.part[0]) / share - 1.0) < 0.06;
+    return std::abs(number_of(split(match.part[0], " ")[0]) - 100.0 * share) < 0.06 + 0.5 * share;
+}
+
 constexpr Claim kClaims[] = {
     {"At gain {}, {}", check_gain},
     {"The logit of key {} is NaN: no weight{}", check_undefined_row},
@@ -294,6 +307,8 @@ constexpr Claim kClaims[] = {
     {"The fused kernel does {} instead of {}, because it recomputes the scores", check_products},
     {"Storing the weights takes {}, the fused kernel keeps {}", check_cost},
     {"{} in one layer: {}", check_growth},
+    {"The weights take {} times this machine’s {}", check_cost_share},
+    {"The weights take {} of this machine’s {}", check_cost_share},
     {"The fused kernel keeps {} times less", check_fused_less},
     {"{} query heads share each key/value head: the KV cache is {}, 1/{} of the multi-head cache",
      check_shared},

@@ -135,7 +135,7 @@ bool check_even(const Match& match) {
            });
 }
 
-/// "21 words get 3 % to 6 %": no key stands out.
+/// "over 21 words: 3 % to 6 % each": no key stands out.
 bool check_flat_row(const Match& match) {
     const auto story = story_of(match);
     if (!story || !check_masked(*story, match.text) ||
@@ -398,7 +398,7 @@ bool check_first_nan(const Match& match) {
         for (Index j = 0; j < weights.columns; ++j) any = any || std::isnan(weights(i, j));
         rows += any ? 1 : 0;
     }
-    if (match.part.size() == 2) return rows == 0;
+    if (match.text.find(" of weights ") == match.text.npos) return rows == 0;
     return static_cast<Index>(number_of(match.part[1])) == rows;
 }
 
@@ -414,13 +414,14 @@ constexpr Claim kClaims[] = {
     {"Headline: {}", check_headline},
     {"{} attends equally to {} words, {} %{}", check_even},
     {"{} attends equally to {} words that it can see, {} %{}", check_even},
-    {"{} spreads evenly: {} words get {}", check_flat_row},
-    {"{} spreads evenly: {} words that it can see get {}", check_flat_row},
+    {"{} spreads its weight over {} words: {} each{}", check_flat_row},
+    {"{} spreads its weight over {} words that it can see: {} each{}", check_flat_row},
     {"{} looks at no word: its weights are 0{}", check_zero_row},
     {"{} looks at {}", check_list},
     {"{} can see no word{}", check_no_word},
     {"{} can see only {}: {}", check_only},
-    {"{} is NaN, so {} of weights here {} NaN", check_first_nan},
+    {"{} is NaN, so {} rows of weights here hold NaN", check_first_nan},
+    {"{} is NaN, so {} row of weights here holds NaN", check_first_nan},
     {"{} is NaN, so the {} holds NaN", check_first_nan},
     {"{} has only NaN weights", check_nan_row},
     {"{} has NaN in {} of {} weights", check_nan_row},

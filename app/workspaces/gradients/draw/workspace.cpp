@@ -90,8 +90,8 @@ void draw_chain(const GradientsView& view, const Box& box, const Frame& frame, A
     if (box.size().x >= frame.px(kTitleSpace))
         draw_text_in(frame, frame.fonts.body, box.low, {middle, line}, Align::left,
                      frame.theme.text, "‖∂L/∂·‖, log scale");
-    const std::string above = "▬ " + view.sides[0];
-    const std::string beneath = "▬ " + view.sides[1];
+    const std::string above = "— " + view.sides[0];
+    const std::string beneath = "— " + view.sides[1];
     const float space = frame.text_width(frame.fonts.body, beneath) + frame.px(16);
     draw_text_in(frame, frame.fonts.body, {middle - frame.px(40), box.low.y},
                  {box.high.x - space, line}, Align::right, color_of_side(view, 0, frame.theme),

@@ -335,7 +335,7 @@ void draw_legend(const NumericsView& view, const Columns& columns, const Box& at
         x += frame.text_width(font, text) + frame.px(kSpace16);
     };
     for (const NumericsFormatRow& row : view.rows)
-        add(frame.theme.role(row.role), "▬ " + row.title);
+        add(frame.theme.role(row.role), "— " + row.title);
     add(frame.theme.muted, "× NaN or all 0");
     add(frame.theme.muted, "on the foot: at most 0.1 ulp");
 }
