@@ -249,7 +249,7 @@ TEST_CASE("Ctrl+K finds each question by its words, and Enter shows its answer f
         for (const std::string& text : question.seen) CHECK_MESSAGE(seen.has(text), text);
         const std::string answer = view::filled(state, question.answer);
         if (!answer.empty()) CHECK(state.message.text == answer);
-        // The answer stands below the headline, unless the glossary covers it.
+        // The answer is below the headline, unless the glossary covers it.
         if (!answer.empty() && !state.glossary.shown) CHECK_MESSAGE(seen.has(answer), answer);
         CHECK(answer.find("–") == answer.npos);
         view::apply(state, view::ShowGlossary{false});

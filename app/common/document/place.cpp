@@ -44,7 +44,7 @@ Index best_key(const AppState& state, Index query) {
 }
 
 /// The query whose weights are least even, the first of them, of those that may attend to at least half as many keys as
-/// any; nullopt: no row has two keys, there are too many, or tokens are patches of an image, of which the class token is first.
+/// any; nullopt: no row has two keys, there are too many, or tokens are patches of an image, whose class token is first.
 std::optional<Index> least_even_query(const AppState& state) {
     constexpr Index kMostRead = 1 << 16;
     const auto weights = sheet_of(state, Stage::weights).values;

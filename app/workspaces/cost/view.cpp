@@ -113,7 +113,7 @@ PlotView plot_of(const CostSizes& sizes, double memory) {
     }
     set_y_axis(plot, memory);
     plot.levels.push_back({memory, "this machine’s memory, " + cost_bytes(memory) +
-                                       ", ring: the largest T that fits"});
+                                       ""});
     for (const Holding storage : kStorages) add_limit(plot, storage, sizes, memory);
     return plot;
 }

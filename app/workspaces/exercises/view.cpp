@@ -100,7 +100,7 @@ ExercisesView build_exercises_view(const AppState& state) {
         shown.solution = has(look.solutions, n);
         shown.because = because_of(view.exercise, n, shown);
     }
-    view.question = std::clamp(look.question, Index{0}, std::ssize(view.questions) - 1);
+    view.question = std::clamp(look.question, Index{0}, Index{std::ssize(view.questions)} - 1);
     view.status = view.choosing ? solved_text(view.cards)
                                 : fmt::format("{} of {} questions answered right", right,
                                               view.questions.size());

@@ -370,7 +370,7 @@ std::string listed(const RowStory& story) {
     return text + listing.note(story.sum);
 }
 
-constexpr double kFlatLargest = 2.0;  // of an even weight: more stands out
+constexpr double kFlatLargest = 2.0;  // of an even weight: more is visible
 constexpr double kFlat = 0.95;        // evenness: no key stands out
 constexpr std::size_t kFewKeys = 5;   // fewer are named also then
 

@@ -94,8 +94,12 @@ void draw_selected_row(const Cross& cross) {
     const float out = cross.frame.px(1.5F);
     const ImVec2 low = canvas.corner(grid.selected->first, 0);
     const ImVec2 high = canvas.corner(grid.selected->first + 1, grid.columns);
-    cross.frame.painter.outline({low.x - out, low.y - out}, {high.x + out - 1, high.y + out - 1},
-                                cross.frame.theme.query, out);
+    const auto ring = [&](float by, Color color) {
+        cross.frame.painter.outline({low.x - by, low.y - by}, {high.x + by - 1, high.y + by - 1},
+                                    color, out);
+    };
+    ring(2.0F * out, cross.frame.theme.background);  // apart from dark cells
+    ring(out, cross.frame.theme.query);
 }
 
 /// Whether the columns of an arm at the left or right have numbers, or names, above them.
