@@ -18,7 +18,6 @@ constexpr double kLeastArc = 0.002;  // no arc of a smaller weight
 constexpr float kLoop = 16.0F;       // an arc from a word to itself
 constexpr float kThickLoop = 6.0F;   // and its width at most
 constexpr float kLowestArc = 14.0F;
-constexpr float kAboveArcs = 8.0F;  // below the muted line and its ⓘ
 constexpr int kArcSteps = 32;
 constexpr float kBetweenChips = 1.0F;
 constexpr float kChipAir = 6.0F;  // of a word within its chip, both sides
@@ -75,8 +74,7 @@ struct Scene {
 /// Half an ellipse, the higher the farther it goes.
 void draw_arc(const Scene& scene, std::size_t from, std::size_t to, double weight) {
     const Frame& frame = scene.frame;
-    const float air = frame.is_canvas_alone() ? 0.0F : frame.px(kAboveArcs);
-    const float most = scene.at.arcs - frame.px(kThickArc) / 2 - air;
+    const float most = scene.at.arcs - frame.px(kThickArc) / 2;
     const bool loop = from == to;
     const float count = static_cast<float>(scene.view.attended().chips.size());
     const float apart = std::abs(scene.middle(to) - scene.middle(from));
@@ -84,7 +82,7 @@ void draw_arc(const Scene& scene, std::size_t from, std::size_t to, double weigh
     const float middle = scene.middle(from) + (loop ? 0.0F : half);
     const float rise = loop ? frame.px(kLoop)
                             : within(most * std::sqrt(2 * apart / (count * scene.at.pitch)),
-                                     frame.px(kLowestArc), std::max(most, frame.px(kLowestArc)));
+                                     frame.px(kLowestArc), most);
     std::array<Point, kArcSteps + 1> points;
     for (int n = 0; n <= kArcSteps; ++n) {
         const float angle = std::numbers::pi_v<float> * static_cast<float>(n) / kArcSteps;
