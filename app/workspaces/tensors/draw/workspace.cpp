@@ -21,7 +21,7 @@ using view::TensorColumn, view::TensorDetail, view::TensorLine, view::TensorsVie
 // Design units.
 constexpr float kLowMap = 240.0F;  // a picture has no caption there
 constexpr float kRow = 26.0F, kFilter = 220.0F, kAxesList = 220.0F, kOption = 110.0F, kList = 0.5F,
-                kBins = 64.0F, kMostBins = 96.0F, kRoles = 300.0F, kBeside = 720.0F,
+                kFew = 0.3F, kBins = 64.0F, kMostBins = 96.0F, kRoles = 300.0F, kBeside = 720.0F,
                 kAbout = 360.0F, kLeastAbout = 180.0F, kMultiple = 40.0F,
                 kLeastMultiple = 96.0F,  // of the text left of the picture
     kAboutShare = 0.3F, kHalf = 0.5F, kWide = 1.3F, kPad = 6.0F, kMostName = 0.4F;
@@ -404,9 +404,14 @@ void draw_list(const TensorsView& view, const view::AppState& state, const Box& 
 std::string draw_tensors_workspace(const view::AppState& state, const WorkArea& r,
                                    const Frame& frame, view::Actions& out) {
     const TensorsView view = build_tensors_view(state);
-    const CanvasPart list{"tensors", "tensors",
-                          [&](const Box& box) { draw_list(view, state, box, frame, out); },
-                          CanvasPart::Where::left, kList};
+    CanvasPart list{"tensors", "tensors",
+                    [&](const Box& box) { draw_list(view, state, box, frame, out); },
+                    CanvasPart::Where::left, kList};
+    const float rows = frame.px(kRow) * static_cast<float>(view.lines.size() + 2);
+    if (view.question.empty() && rows <= kFew * r.work.size().y) {
+        list.where = CanvasPart::Where::below;
+        list.size = [rows](ImVec2) { return rows; };
+    }
     Parts parts{.heading = {view.point, view.unused},
                 .controls = [&](ControlBar& bar) { draw_bar(view, bar); },
                 .status = view::computed_text(state)};
