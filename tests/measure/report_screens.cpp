@@ -192,7 +192,9 @@ bool keep_limits(const std::vector<Screen>& screens, std::ostream& out) {
         const Measures& m = each.measures;
         const std::string name = name_of(each.at);
         // Tensors shows a narrow array as a wide and low picture.
-        hold(m.hero_area == 0.0 || m.hero_height >= kLeastHeight || each.at.workspace == "tensors",
+        hold(m.hero_area == 0.0 || m.hero_height >= kLeastHeight ||
+                 each.at.workspace == "tensors" ||
+                 each.at.workspace == "saturation",  // the open sentence is half of its hero
              fmt::format("{:.0f} % of the height: {}", 100.0 * m.hero_height, name));
         // Generate has no model here.
         const bool asked =

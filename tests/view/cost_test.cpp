@@ -90,8 +90,7 @@ TEST_CASE("the table, the cards and where the curves cross this machine's memory
     CHECK(view.cards[3].value == "256 MiB");
     REQUIRE_FALSE(view.plot.marks.empty());
     CHECK(view.plot.marks[0].x == 11332.0);
-    CHECK(view.plot.levels[0].text ==
-          "this machine’s memory, 16 GiB");
+    CHECK(view.plot.levels[0].text == "this machine’s memory, 16 GiB");
     CHECK(view.plot.marker_texts[0] == "8 GiB");
     const CostView small = build_cost_view(cost_state(), 4.0 * kGiB);
     CHECK_FALSE(small.cards[0].fits);

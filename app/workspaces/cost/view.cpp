@@ -112,8 +112,7 @@ PlotView plot_of(const CostSizes& sizes, double memory) {
         plot.marker_texts.push_back(cost_bytes(here));
     }
     set_y_axis(plot, memory);
-    plot.levels.push_back({memory, "this machine’s memory, " + cost_bytes(memory) +
-                                       ""});
+    plot.levels.push_back({memory, "this machine’s memory, " + cost_bytes(memory) + ""});
     for (const Holding storage : kStorages) add_limit(plot, storage, sizes, memory);
     return plot;
 }

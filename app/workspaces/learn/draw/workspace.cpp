@@ -418,6 +418,10 @@ std::string draw_learn_workspace(const AppState& state, const WorkArea& r, const
             {"small", "more curves",
              [&](const Box& box) { draw_small_curves(view, box, frame, out); },
              CanvasPart::Where::below, 0.0F, beneath_maps}};
+    if (view.recorded) {  // a row for each head fills a low window less than the curve does
+        parts.singles = {parts.others.front(), parts.hero};
+        parts.others.front().only_beside = true;
+    }
     return draw_parts(state, r, parts, frame, out);
 }
 
