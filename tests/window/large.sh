@@ -33,8 +33,8 @@ does '"action":"set_map_camera"' wheel_in 640 420 # however little the first whe
 does '"action":"set_map_camera"' wheel_out 640 420
 does '"action":"set_map_picture","picture":"scores"' press w
 does '"action":"set_map_picture","picture":"weights"' press w
-does '"skip_first_key":true,"one_per_query":false' press k
-does '"skip_first_key":true,"one_per_query":true' press o
+does '"skip_first_key":false,"one_per_query":true' press k
+does '"skip_first_key":false,"one_per_query":false' press o
 does '"action":"set_map_colors"' press c
 does '"action":"fit_map"' press f
 
