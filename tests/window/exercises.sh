@@ -28,7 +28,7 @@ types_at() {
 
 # to_first_blank: the first blank from the top is found by the mouse; the keyboard is on it.
 to_first_blank() {
-    mapfile -t places < <(points 700 1100 100 150 620 12)
+    mapfile -t places < <(points 700 1000 100 282 342 12 && points 700 1100 100 150 620 12)  # most are in the first rows
     first_that '"action":"enter_answer"' types_at "${places[@]}"
     press shift+Tab
 }
