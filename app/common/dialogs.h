@@ -29,7 +29,7 @@ enum class PromptKind : std::uint8_t { open, save, figure, runs, patch, check, b
 struct Prompt {
     PromptKind kind = PromptKind::open;
     std::string path;        // as typed so far
-    bool confirmed = false;  // the file is there already, and the person was told
+    bool confirmed = false;  // the file exists, and a message said so
     TextPatch patch = {};    // what the text is for
 };
 

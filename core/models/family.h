@@ -69,7 +69,7 @@ struct TensorNames {
         {};  // one row without ".bias": added to scores where experts are chosen, not to their shares
     // "shared_expert": of an MLP that every token takes besides, in place of "experts.[]"; what σ makes its factor of
     std::string_view shared_expert = {}, shared_gate = {};
-    // of a layer of linear attention: what stands before ".conv1d", ".A_log", …; core/models/delta_net.h has the formulas
+    // of a layer of linear attention: the name before ".conv1d", ".A_log", …; core/models/delta_net.h has the formulas
     std::string_view delta_net = {};
     // of a layer whose attention and MLP read two norms of the same x, where the configuration has two
     std::string_view parallel_attention_norm = {}, parallel_mlp_norm = {};
