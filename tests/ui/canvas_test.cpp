@@ -244,6 +244,44 @@ TEST_CASE("the hero stands in one place at every stage, for every head width") {
     }
 }
 
+TEST_CASE("all stages of a sentence have one box for their result") {
+    const NullUi ui;
+    for (const int tokens : {1, 2, 4, 12, 20, 40, 70})
+        for (const ImVec2 space : {ImVec2{1100.0F, 800.0F}, {700.0F, 480.0F}, {320.0F, 700.0F}}) {
+            std::string sentence;
+            for (int n = 0; n < tokens; ++n) sentence += "word" + std::to_string(n) + " ";
+            view::AppState state = view::initial_state();
+            view::apply(state, view::SetSentence{sentence});
+            std::optional<ui::Box> first;
+            for (const Stage stage : view::ribbon_stages(state.document())) {
+                INFO("tokens ", tokens, ", width ", space.x, ", stage ", info(stage).key);
+                view::apply(state, view::GoToStage{stage});
+                const ui::CanvasLayout layout =
+                    ui::lay_out_canvas(build_step_view(state), ui.style(), space);
+                if (!first) first = layout.hero;
+                CHECK(layout.hero.low.x == first->low.x);
+                CHECK(layout.hero.low.y == first->low.y);
+                CHECK(layout.hero.high.x == first->high.x);
+                CHECK(layout.hero.high.y == first->high.y);
+                CHECK(layout.result.origin.x == first->low.x);
+                CHECK(layout.result.origin.y == first->low.y);
+            }
+        }
+}
+
+TEST_CASE("the row above the weights is named by its word, or by the symbol alone") {
+    for (const char* sentence : {"The cat sat down", "antidisestablishmentarianism is long now",
+                                 "a b c d e f g h i j k l m n o p q r s t"})
+        for (const float width : {420.0F, 600.0F, 1100.0F}) {
+            view::AppState state = view::initial_state();
+            view::apply(state, view::SetSentence{sentence});
+            view::apply(state, view::GoToStage{Stage::weights});
+            view::apply(state, view::SelectCell{{Stage::weights, 0, 0}});
+            for (const SeenText& text : texts_of(build_step_view(state), {width, 800.0F}))
+                if (text.text.starts_with("A[")) CHECK(text.text.ends_with(", ·]"));
+        }
+}
+
 TEST_CASE("what shares the hero's rows stands left of it, its columns above, and all fits") {
     const NullUi ui;
     for (const ImVec2 space : {ImVec2{500.0F, 400.0F}, {800.0F, 500.0F}, {1800.0F, 1200.0F}})

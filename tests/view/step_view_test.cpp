@@ -54,6 +54,18 @@ TEST_CASE("every stage of every model has whole grids, one of them in the hero's
             }
 }
 
+TEST_CASE("the context has the hero's place, with A left of it and V above") {
+    const StepView view = build_step_view(after(initial_state(), {GoToStage{Stage::context}}));
+    REQUIRE(view.operands.size() == 2);
+    CHECK(view.result.slot == Slot::hero);
+    CHECK(view.operands[0].id == OperandId(Stage::weights));
+    CHECK(view.operands[0].slot == Slot::left);
+    CHECK(view.operands[1].id == OperandId(Stage::v));
+    CHECK(view.operands[1].slot == Slot::top);
+    CHECK_FALSE(view.operands[1].transposed);
+    CHECK(view.operands[1].columns == view.result.columns);
+}
+
 TEST_CASE("marks stand above stages only where an edit left some of them") {
     const auto marks = [](const AppState& state) {
         std::set<Mark> all;

@@ -21,9 +21,7 @@ GridView operand_grid(const AppState& state, Stage result, const OperandId& id) 
     const Stage stage = std::get<Stage>(id);
     if (stage == Stage::context) return joined_grid(state);
     const bool keys = stage == Stage::k || stage == Stage::k_norm || stage == Stage::k_rot;
-    const bool shares_columns =
-        (result == Stage::scores && keys) || (result == Stage::context && stage == Stage::v);
-    return stage_grid(state, stage, shares_columns);
+    return stage_grid(state, stage, result == Stage::scores && keys);
 }
 
 void light_sources(GridView& grid, Lights lights, const CellRef& focus, Index head) {
@@ -90,13 +88,13 @@ std::string action_of(const AppState& state, Stage stage) {
     return {};
 }
 
-/// A weight matrix shares its columns with what it makes; in scores a key's row is a column. A score's own parameters
-/// share none.
-Slot slot_of(Stage result, const Operand& operand) {
+/// A weight matrix shares its columns with what it makes, as V does; in scores a key's row is a column. A score's own
+/// parameters share none.
+Slot slot_of(const Operand& operand) {
     if (operand.lights == Lights::column || operand.lights == Lights::row_of_column)
         return Slot::top;
     if (operand.lights == Lights::whole) return Slot::right;
-    return result == Stage::context ? Slot::hero : Slot::left;
+    return Slot::left;
 }
 
 GridView highlighted_operand(const AppState& state, Stage stage, const Operand& operand,
@@ -137,7 +135,7 @@ std::vector<GridView> table_canvas(const AppState& state, Stage stage) {
         const Param* const param = std::get_if<Param>(&operand.id);
         if (param != nullptr && state.document().inputs->params[*param].empty()) continue;
         if (!is_stored_stage(state, operand.id)) continue;
-        put(canvas, highlighted_operand(state, stage, operand, copied), slot_of(stage, operand));
+        put(canvas, highlighted_operand(state, stage, operand, copied), slot_of(operand));
     }
     if (stage == Stage::masked && is_stored_stage(state, Stage::masked)) {
         put(canvas, mask_grid(state), Slot::left);

@@ -26,7 +26,6 @@
 namespace attn::view {
 namespace {
 
-constexpr Index kMostChips = 64;
 constexpr std::string_view kInvitation =
     "Point at a word or a cell. From softmax on, this line shows where the word looks.";
 

@@ -30,6 +30,9 @@ struct WordChip {
     std::optional<CellRef> cell;
 };
 
+/// Words of a row, at most.
+inline constexpr Index kMostChips = 64;
+
 /// Words side by side; of very long sentences those around what is looked at.
 struct WordRow {
     std::vector<WordChip> chips;  // "… 120 more" first or last where words are left out

@@ -446,8 +446,6 @@ StepView build_step_view(const AppState& state) {
     }
     view.operands = canvas_of(state, stage);
     view.result = result_of(state, stage);
-    if (!view.operands.empty() && view.operands[0].slot == Slot::hero)
-        view.result.slot = Slot::right;
     const Document& document = state.document();
     view.queries = axis_labels(state, Axis::query, document.size.tq);
     view.keys = axis_labels(state, Axis::key, document.size.tk);

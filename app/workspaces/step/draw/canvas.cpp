@@ -1,5 +1,8 @@
 #include "app/workspaces/step/draw/canvas.h"
 
+#include <fmt/format.h>
+
+#include "app/common/draw/axis_labels.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/grid_parts.h"
 #include "app/common/draw/items.h"
@@ -19,8 +22,8 @@ constexpr float kSpaciousPitch = 36.0F;  // of columns beside which a row's numb
 constexpr float kNarrowestBar = 96.0F;
 constexpr float kFooterHeight = 26.0F;  // of a colour bar with its numbers
 constexpr double kFading = 0.4;         // of its time, the end: a flash fades
-constexpr float kNarrow = 360.0F;
-constexpr float kHeight = 0.3F;  // of the spare height is above a canvas of words
+constexpr float kHeight = 0.3F;         // of the spare height is above a canvas of words
+constexpr std::size_t kMostOfWord = 16, kLeastOfWord = 4;  // letters of a row's word in its title
 
 ImVec2 operator+(ImVec2 a, ImVec2 b) { return {a.x + b.x, a.y + b.y}; }
 
@@ -47,11 +50,6 @@ struct Cross {
         const auto found =
             std::ranges::find(operands(), slot, [](const Placed& one) { return one.grid.slot; });
         return found == operands().end() ? nullptr : &*found;
-    }
-    /// The result, or the weights that make it.
-    const Placed& hero() const {
-        const Placed* const operand = first_in(Slot::hero);
-        return operand ? *operand : result();
     }
 };
 
@@ -115,7 +113,7 @@ bool is_numbered(const Frame& frame, const Placed& one) {
 float end_of_title(const Cross& cross, const GridPlace& place) {
     float end = cross.origin.x + cross.space.x;
     for (const Placed& other : cross.all) {
-        const bool above = other.grid.slot == Slot::top && &other != &cross.result();
+        const bool above = other.grid.slot == Slot::top;
         if (!above && other.place.origin.x > place.origin.x)
             end = std::min(end, other.place.origin.x);
     }
@@ -152,6 +150,12 @@ bool has_rows_above(const StepView& view) {
     });
 }
 
+/// Title and shape under a matrix, and what stays free after them.
+float footer_text(const Placed& one, const Frame& frame) {
+    return frame.text_width(frame.fonts.strong, one.grid.title) +
+           frame.text_width(frame.fonts.small, one.grid.shape) + frame.px(6 + kSpace16);
+}
+
 /// Where the titles of what stands left begin.
 float roof_of_left(const Cross& cross) {
     float roof = cross.origin.y + cross.space.y;
@@ -164,6 +168,16 @@ float roof_of_left(const Cross& cross) {
     return roof;
 }
 
+/// Of the matrix next to the hero: where its symbol, above it, ends.
+float end_of_left_title(const Cross& cross) {
+    float end = cross.origin.x;
+    if (has_rows_above(cross.view)) return end;
+    for (const Placed& one : cross.operands())
+        if (one.grid.slot == Slot::left)
+            end = std::max(end, one.place.origin.x + footer_text(one, cross.frame));
+    return end;
+}
+
 /// Whether the numbers of a row down at `foot` would stand among narrow columns' numbers of what stands left.
 bool meets_columns(const Cross& cross, float bottom) {
     return bottom > roof_of_left(cross) &&
@@ -171,6 +185,24 @@ bool meets_columns(const Cross& cross, float bottom) {
                return one.grid.slot == Slot::left && is_numbered(cross.frame, one) &&
                       one.place.cell.x < cross.frame.px(kSpaciousPitch);
            });
+}
+
+/// "A[antidisestablishm…, ·]" with as much of the word as fits; where four letters do not fit, the symbol alone.
+std::string fitting_title(const GridView& grid, const Frame& frame, const Font& font, float space) {
+    const auto fits = [&](const std::string& text) {
+        return frame.text_width(font, text) <= space;
+    };
+    if (fits(grid.title)) return grid.title;
+    const std::size_t bracket = grid.title.find('[');
+    if (grid.rows > 1 || bracket == std::string::npos)
+        return fit_text(frame, font, grid.title, space);
+    const std::string symbol = grid.title.substr(0, bracket);
+    for (std::size_t letters = kMostOfWord; letters >= kLeastOfWord; --letters)
+        if (const std::string title =
+                fmt::format("{}[{}, ·]", symbol, middle_ellipsis(grid.row_labels.front(), letters));
+            fits(title))
+            return title;
+    return symbol;
 }
 
 /// Left of an arm above: its symbol, the numbers of its rows where they have room, and what is done to it.
@@ -183,14 +215,17 @@ void draw_top_title(const Cross& cross, const Placed& one) {
     const float bottom = std::min(place.origin.y + height, roof_of_left(cross));
     const float head = std::min(place.origin.y, bottom - font.px);
     float right = place.origin.x - frame.px(kSpace8);
+    const float labels =
+        row_labels_width({grid.row_labels, place.cell.y, grid.row_role, {}, {}}, frame);
     if (grid.rows > 1 && place.cell.y >= frame.px(kLeastPitch) &&
-        !meets_columns(cross, place.origin.y + height)) {
+        !meets_columns(cross, place.origin.y + height) &&
+        (bottom == place.origin.y + height || place.origin.x - labels > end_of_left_title(cross))) {
         draw_row_labels(cross.canvas(one), place.origin.x);
-        right -= frame.px(24);
+        right -= std::max(frame.px(24), labels);
     }
     if (grid.as_bars) right -= frame.px(24);  // the end of their axis stands there
     const float left = cross.origin.x;
-    const std::string title = fit_text(frame, font, grid.title, right - left);
+    const std::string title = fitting_title(grid, frame, font, right - left);
     draw_text_in(frame, font, {left, head}, {right, bottom}, Align::right,
                  frame.theme.role(grid.role), title);
     if (grid.action.empty()) return;
@@ -208,12 +243,6 @@ void draw_titles(const Cross& cross, const Placed& one) {
     if ((slot == Slot::left && !named) || slot == Slot::right) draw_side_title(cross, one);
 }
 
-/// Title and shape under a matrix, and what stays free after them.
-float footer_text(const Placed& one, const Frame& frame) {
-    return frame.text_width(frame.fonts.strong, one.grid.title) +
-           frame.text_width(frame.fonts.small, one.grid.shape) + frame.px(6 + kSpace16);
-}
-
 /// What to press first, at the foot of the canvas, clear of the hero's title. Colour bars end before it.
 struct Hint {
     std::string text;
@@ -224,7 +253,7 @@ Hint hint_of(const Cross& cross) {
     const Font& font = frame.fonts.body;
     const std::string& whole = cross.view.hint;
     const ImVec2 end = cross.origin + cross.space;
-    const Placed& hero = cross.hero();
+    const Placed& hero = cross.result();
     const bool meets = cross.canvas(hero).end().y + frame.px(kFooterHeight) > end.y - font.px;
     const float title = hero.place.origin.x + footer_text(hero, frame);
     const float space = std::min(cross.space.x / 2, meets ? end.x - title : cross.space.x);
@@ -295,13 +324,10 @@ std::optional<CellRef> draw_matrices(const Cross& cross, Actions& out) {
 }
 
 std::optional<CellRef> draw_around(const Cross& cross, Actions& out) {
-    const Placed& hero = cross.hero();
+    const Placed& hero = cross.result();
     const auto hovered = draw_axes(cross, hero, out);
     draw_footer(cross, hero, out);
-    if (cross.view.result.slot == Slot::right)
-        draw_footer(cross, cross.result(), out);
-    else
-        draw_sides(cross.canvas(cross.result()), cross.layout.right);
+    draw_sides(cross.canvas(hero), cross.layout.right);
     return hovered;
 }
 
@@ -400,7 +426,7 @@ void draw_reason(const std::string& reason, const Frame& frame) {
 
 /// A canvas as narrow as a column of a page has the result, and nothing beside it.
 std::optional<StepView> result_alone(const StepView& view, float width, const Frame& frame) {
-    if (width >= frame.px(kNarrow) || !view.sentence.empty()) return std::nullopt;
+    if (width >= frame.px(kNarrowCanvas) || !view.sentence.empty()) return std::nullopt;
     StepView alone = view;
     alone.operands.clear();
     return alone;

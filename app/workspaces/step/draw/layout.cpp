@@ -7,18 +7,18 @@ namespace {
 
 // Design units.
 constexpr float kLayoutGap = 8.0F;
-// A cell of the hero at most, and what it grows by in a canvas that is larger than `kUsual…`.
-constexpr float kWidestCell = 160.0F, kUsualWidth = 500.0F, kWiderCell = 0.22F;
-constexpr float kHighestCell = 128.0F, kUsualHeight = 400.0F, kHigherCell = 0.25F;
+// A cell of the hero at most: this, or this part of a large canvas.
+constexpr float kWidestCell = 160.0F, kWiderCell = 0.25F;
+constexpr float kHighestCell = 128.0F, kHigherCell = 0.2F;
 constexpr float kArmCellWidth = 0.4F, kArmCellHeight = 0.25F;  // of an arm, at most: of the hero's
 constexpr float kHighestRow = 28.0F;                           // one row above a matrix
 constexpr float kLegend = 36.0F;
-constexpr float kRight = 132.0F;
 constexpr float kRightTitle = 40.0F;  // height above a matrix there
 constexpr float kMostLabels = 176.0F;
 constexpr float kLabelAir = 6.0F;  // a figure's words are a little wider than the screen's
 
 constexpr float kLeastArm = 0.12F;    // of the canvas
+constexpr float kLeftArm = 0.16F;     // of its width
 constexpr float kLeastAbove = 28.0F;  // two rows with their names
 constexpr float kRowAbove = 0.7F;     // of the hero's, of so few
 constexpr Index kFewRows = 8;
@@ -76,8 +76,8 @@ float widest_cell(float height, const Wanted& wanted, const Frame& frame) {
 }
 
 ImVec2 largest_cell(ImVec2 available, const Frame& frame) {
-    return {std::max(frame.px(kWidestCell), (available.x - frame.px(kUsualWidth)) * kWiderCell),
-            std::max(frame.px(kHighestCell), (available.y - frame.px(kUsualHeight)) * kHigherCell)};
+    return {std::max(frame.px(kWidestCell), available.x * kWiderCell),
+            std::max(frame.px(kHighestCell), available.y * kHigherCell)};
 }
 
 ImVec2 hero_cell(ImVec2 space, ImVec2 largest, Tokens tokens, const Wanted& wanted,
@@ -88,18 +88,12 @@ ImVec2 hero_cell(ImVec2 space, ImVec2 largest, Tokens tokens, const Wanted& want
             whole(std::min(height, width), frame)};
 }
 
-/// The matrix in the hero's box: the result, or what makes it.
-const GridView& in_box(const StepView& view) {
-    const auto inside = std::ranges::find(view.operands, Slot::hero, &GridView::slot);
-    return inside == view.operands.end() ? view.result : *inside;
-}
-
 /// As wide as the scores, so that all stages look alike; with few tokens, wide enough for numbers of more columns.
 float hero_width(const StepView& view, float cell, Tokens tokens, float space, const Frame& frame) {
     const float scores = cell * tokens.keys;
-    if (is_of_text(view) || tokens.keys > kFewTokens) return scores;
-    const float numbered = frame.px(kNumbered) * some(in_box(view).columns);
-    return std::max(scores, std::floor(std::min(numbered, space)));
+    if (tokens.keys > kFewTokens) return scores;
+    const Index columns = std::max(view.controls.d_model, view.controls.d_k);
+    return std::max(scores, std::floor(std::min(frame.px(kNumbered) * some(columns), space)));
 }
 
 float label_width(const StepView& view, const Frame& frame, float pitch) {
@@ -107,6 +101,13 @@ float label_width(const StepView& view, const Frame& frame, float pitch) {
     const float keys = row_labels_width({view.keys, pitch, Role::key, {}, {}}, frame);
     return std::min(std::max(queries, keys) + frame.px(kLabelAir), frame.px(kMostLabels));
 }
+
+/// What surrounds the hero: an arm at the left, one above, and above that the words with arcs, or the labels.
+struct Around {
+    ImVec2 arms;
+    float arcs = 0.0F;
+    bool of_text = true;
+};
 
 /// Of column labels, or of words and arcs.
 float head_height(const StepView& view, const CanvasLayout& layout, float pitch,
@@ -116,36 +117,34 @@ float head_height(const StepView& view, const CanvasLayout& layout, float pitch,
     return layout.chip + layout.arcs + frame.px(kLayoutGap);
 }
 
-/// The boxes for arms of that size and words with such arcs; the room that the labels take depends on the cells, and they
-/// on it.
-CanvasLayout fit(const StepView& view, const Frame& frame, ImVec2 available, ImVec2 arms,
-                 float arcs = 0.0F) {
+/// The boxes inside these; the space of the labels depends on the cells, and the cells on it.
+CanvasLayout fit(const StepView& view, const Frame& frame, ImVec2 available, const Around& around) {
     CanvasLayout layout;
     layout.largest = largest_cell(available, frame);
-    layout.arms = arms;
-    layout.arcs = arcs;
-    const bool of_text = is_of_text(view);
-    const bool is_whole = of_text && view.sentence.attended().chips.size() == view.keys.size();
+    layout.arms = around.arms;
+    layout.arcs = around.arcs;
+    const bool of_text = around.of_text && view.keys.size() <= kMostChips;
     const Wanted wanted{of_text ? kWordAspect : kMostAspect,
                         of_text ? std::ceil(level_pitch(view.keys, frame)) : 0.0F};
-    const float right = frame.px(of_text ? kEvenness : kRight), most = available.x * kMostArm;
-    layout.right = of_text && right > most ? 0.0F : std::min(right, most);  // or it is not drawn
+    const float right = frame.px(kEvenness);
+    layout.right = right > available.x * kMostArm ? 0.0F : right;  // or it is not drawn
     layout.legend = frame.px(available.y < frame.px(kLowCanvas) ? kLowLegend : kLegend);
     const float gap = frame.px(kLayoutGap);
     const Tokens tokens{some(view.queries.size()), some(view.keys.size())};
     ImVec2 cell = layout.largest, space;
     for (int pass = 0; pass < 4; ++pass) {
-        layout.chips = is_whole ? chip_form(view.keys, cell.x, frame) : ChipForm::none;
+        layout.chips = of_text ? chip_form(view.keys, cell.x, frame) : ChipForm::none;
         layout.chip = chip_height(view.keys, layout.chips, frame);
         const float head = head_height(view, layout, cell.x, frame);
         // Narrower cells turn the labels more: at the end their room does not shrink again.
         layout.head = pass < 2 ? head : std::max(layout.head, head);
         layout.labels = label_width(view, frame, cell.y);
-        space = {std::max(available.x - layout.labels - arms.x - layout.right - 2 * gap, 1.0F),
-                 std::max(available.y - layout.head - arms.y - layout.legend - gap, 1.0F)};
+        space = {
+            std::max(available.x - layout.labels - layout.arms.x - layout.right - 2 * gap, 1.0F),
+            std::max(available.y - layout.head - layout.arms.y - layout.legend - gap, 1.0F)};
         cell = hero_cell(space, layout.largest, tokens, wanted, frame);
     }
-    layout.hero.low = {layout.labels + arms.x + gap, layout.head + arms.y + gap};
+    layout.hero.low = {layout.labels + layout.arms.x + gap, layout.head + layout.arms.y + gap};
     layout.hero.high = {layout.hero.low.x + hero_width(view, cell.x, tokens, space.x, frame),
                         layout.hero.low.y + cell.y * tokens.queries};
     return layout;
@@ -158,7 +157,7 @@ void move_by(CanvasLayout& layout, ImVec2 by) {
 
 /// The sentence, the bars of one row and the matrix: one above the other, on one axis. In a low window the bars give way
 /// first, whose numbers are those of the row, then the arcs are lower; many tokens have no arcs.
-CanvasLayout text_box(const StepView& view, const Frame& frame, ImVec2 available) {
+CanvasLayout fit_sentence(const StepView& view, const Frame& frame, ImVec2 available, float arm) {
     const bool few = view.keys.size() <= kMostOfArcs;
     const float rows = frame.px(kReadableRow) * some(view.queries.size());
     const float least =
@@ -168,61 +167,86 @@ CanvasLayout text_box(const StepView& view, const Frame& frame, ImVec2 available
     };
     const float most = std::max(frame.px(kBars), available.y * kBarsShare);
     const float height = std::min(most, available.y * kLowBars);
-    const ImVec2 bars{0.0F, height < frame.px(kLowestBars) ? 0.0F : height};
+    const ImVec2 bars{arm, height < frame.px(kLowestBars) ? 0.0F : height};
+    const ImVec2 none{arm, 0.0F};
     float arcs = frame.is_canvas_alone() ? frame.px(kFigureArcs)
                                          : std::max(frame.px(kArcs), available.y * kArcsShare);
-    CanvasLayout layout = fit(view, frame, available, bars, arcs);
-    if (few && missing(layout) > 0.0F) layout = fit(view, frame, available, {}, arcs);
+    CanvasLayout layout = fit(view, frame, available, {bars, arcs});
+    if (few && missing(layout) > 0.0F) layout = fit(view, frame, available, {none, arcs});
     if (const float excess = missing(layout); excess > 0.0F) {
         arcs = few && arcs - excess >= frame.px(kLowestArcs) ? arcs - excess : 0.0F;
-        layout = fit(view, frame, available, few ? ImVec2{} : bars, arcs);
+        layout = fit(view, frame, available, {few ? none : bars, arcs});
     }
-    const float spare = available.x - layout.hero.high.x - layout.right - frame.px(kLayoutGap);
-    move_by(layout, {std::max(spare, 0.0F) / 2, 0.0F});
     return layout;
 }
 
-/// Nothing is above the matrix, so it also uses the space of that arm.
-CanvasLayout alone_box(const StepView& view, const Frame& frame, ImVec2 available) {
-    const float arm = view.operands.empty() ? 0.0F : available.x * kMostArm;
-    CanvasLayout layout = fit(view, frame, available, {arm, 0.0F});
-    move_by(layout, {std::max(available.x - layout.hero.high.x, 0.0F) / 2,
-                     std::max(available.y - layout.hero.high.y - layout.legend, 0.0F) / 3});
-    return layout;
-}
-
-/// The height of an arm above whose few rows, of K and V, are not much lower than the hero's; the same at every stage, so
-/// that the hero stays where it is.
-float least_above(const StepView& view, const Frame& frame, ImVec2 available) {
+/// The height of an arm above whose few rows, of K and V, are not much lower than the hero's.
+float least_above(const StepView& view, const CanvasLayout& layout, const Frame& frame,
+                  ImVec2 available) {
     const float most = available.y * kMostArm;
     const float least = std::max(available.y * kLeastArm, std::min(frame.px(kLeastAbove), most));
     if (view.controls.d_k > kFewRows) return least;
-    const Box hero = fit(view, frame, available, {available.x * kLeastArm, least}).hero;
-    const float pitch = hero.size().y / some(view.queries.size());
+    const float pitch = layout.hero.size().y / some(view.queries.size());
     return within(kRowAbove * pitch * some(view.controls.d_k), least, most);
 }
 
-/// Arms take the space that large cells leave, up to a fifth; the rest is spread evenly around.
-CanvasLayout boxes_of(const StepView& view, const Frame& frame, ImVec2 available) {
-    if (is_of_text(view)) return text_box(view, frame, available);
-    // Words and positions are left of it.
-    const bool first = view.result.id == OperandId(Stage::x);
-    if (view.operands.empty() || first) return alone_box(view, frame, available);
-    const ImVec2 least{available.x * kLeastArm, least_above(view, frame, available)};
-    const auto spare_of = [&](const CanvasLayout& layout) {
-        return ImVec2{available.x - layout.hero.high.x - layout.right - frame.px(kLayoutGap),
-                      available.y - layout.hero.high.y - layout.legend};
+/// A picture on paper is of one stage, and a low canvas has no space for others: only what surrounds this matrix.
+CanvasLayout fit_stage(const StepView& view, const Frame& frame, ImVec2 available) {
+    if (is_of_text(view)) return fit_sentence(view, frame, available, 0.0F);
+    if (view.operands.empty()) return fit(view, frame, available, {{}, 0.0F, false});
+    const Around least{{available.x * kLeastArm, available.y * kLeastArm}, 0.0F, false};
+    const bool top = std::ranges::count(view.operands, Slot::top, &GridView::slot) > 0;
+    const float above =
+        top ? least_above(view, fit(view, frame, available, least), frame, available) : 0.0F;
+    return fit(view, frame, available, {{least.arms.x, above}, 0.0F, false});
+}
+
+/// Of every stage the same box: above it is space for the words, arcs and bars of the weights, or for the labels and the
+/// arm of other stages, and at its left for the arm.
+CanvasLayout fit_stages(const StepView& view, const Frame& frame, ImVec2 available) {
+    const bool narrow = available.x < frame.px(kNarrowCanvas);
+    const float arm = narrow ? 0.0F : available.x * kLeftArm;
+    CanvasLayout layout = fit_sentence(view, frame, available, arm);
+    const auto labels = [&] {
+        const float pitch = layout.hero.size().x / some(view.keys.size());
+        return column_labels_height({view.keys, pitch, Role::key, {}, {}}, frame);
     };
-    const ImVec2 spare = spare_of(fit(view, frame, available, least));
+    const float gap = frame.px(kLayoutGap);
+    const float above = layout.hero.low.y - gap;
+    const float missing =
+        narrow ? 0.0F : labels() + gap + least_above(view, layout, frame, available) - above;
+    if (missing > 0.0F) {
+        const bool arcs = layout.chips != ChipForm::none && layout.arcs > 0.0F;
+        layout = fit(view, frame, available,
+                     {{arm, layout.arms.y + (arcs ? 0.0F : missing)},
+                      layout.arcs + (arcs ? missing : 0.0F)});
+    }
+    if (is_of_text(view)) return layout;
+    layout.chips = ChipForm::none;
+    layout.arcs = 0.0F;
+    layout.head = labels();
+    layout.arms.y = std::max(layout.hero.low.y - gap - layout.head, 0.0F);
+    return layout;
+}
+
+/// The left arm takes the width that large cells leave, up to a fifth; the rest is spread evenly around.
+CanvasLayout boxes_of(const StepView& view, const Frame& frame, ImVec2 available) {
+    const bool alone = frame.is_canvas_alone() || available.y < frame.px(kLowCanvas);
     CanvasLayout layout =
-        fit(view, frame, available,
-            {std::min(least.x + std::max(spare.x, 0.0F), available.x * kMostArm),
-             std::min(least.y + std::max(spare.y, 0.0F), available.y * kMostArm)});
-    const ImVec2 left = spare_of(layout);
-    const ImVec2 aside{std::floor(std::max(left.x, 0.0F) / 2),
-                       std::floor(std::max(left.y, 0.0F) / 3)};
-    move_by(layout, aside);
-    layout.right += aside.x;
+        alone ? fit_stage(view, frame, available) : fit_stages(view, frame, available);
+    const auto spare = [&] {
+        return std::max(available.x - layout.hero.high.x - layout.right - frame.px(kLayoutGap),
+                        0.0F);
+    };
+    if (layout.arms.x > 0.0F) {
+        const float wider =
+            std::min(spare(), std::max(available.x * kMostArm - layout.arms.x, 0.0F));
+        layout.arms.x += wider;
+        move_by(layout, {wider, 0.0F});
+    }
+    const float aside = std::floor(spare() / 2);
+    move_by(layout, {aside, 0.0F});
+    if (!is_of_text(view)) layout.right = available.x - layout.hero.high.x;
     return layout;
 }
 
@@ -319,14 +343,10 @@ void place_right(const StepView& view, const Frame& frame, float row_height, Can
 CanvasLayout lay_out_canvas(const StepView& view, const Frame& frame, ImVec2 available) {
     CanvasLayout layout = boxes_of(view, frame, available);
     layout.operands.resize(view.operands.size());
-    const std::vector<std::size_t> inside = in_slot(view, Slot::hero);
-    const GridView& hero = in_box(view);
-    const GridPlace place = in_hero(hero, layout.hero, layout.largest);
-    for (const std::size_t n : inside) layout.operands[n] = place;
-    layout.result = inside.empty() ? place : at_right(view.result, layout, place.cell.y, frame);
-    place_left(view, frame, place.cell.y, layout);
-    place_top(view, frame, place, hero, layout);
-    place_right(view, frame, place.cell.y, layout);
+    layout.result = in_hero(view.result, layout.hero, layout.largest);
+    place_left(view, frame, layout.result.cell.y, layout);
+    place_top(view, frame, layout.result, view.result, layout);
+    place_right(view, frame, layout.result.cell.y, layout);
     return layout;
 }
 

@@ -12,12 +12,14 @@ namespace {
 
 // Design units.
 constexpr float kRadius = 4.0F;
-constexpr float kThickArc = 14.0F;   // of a weight of 1
-constexpr double kHairline = 0.06;   // an arc of a smaller weight is one
+constexpr float kThickArc = 14.0F;  // of a weight of 1
+constexpr double kHairline = 0.06;  // an arc of a smaller weight is one
+constexpr float kThinArc = 1.25F;
 constexpr double kLeastArc = 0.002;  // no arc of a smaller weight
 constexpr float kLoop = 16.0F;       // an arc from a word to itself
 constexpr float kThickLoop = 6.0F;   // and its width at most
 constexpr float kLowestArc = 14.0F;
+constexpr float kAboveArcs = 8.0F;  // below the muted line and its ⓘ
 constexpr int kArcSteps = 32;
 constexpr float kBetweenChips = 1.0F;
 constexpr float kChipAir = 6.0F;  // of a word within its chip, both sides
@@ -74,7 +76,8 @@ struct Scene {
 /// Half an ellipse, the higher the farther it goes.
 void draw_arc(const Scene& scene, std::size_t from, std::size_t to, double weight) {
     const Frame& frame = scene.frame;
-    const float most = scene.at.arcs - frame.px(kThickArc) / 2;
+    const float air = frame.is_canvas_alone() ? 0.0F : frame.px(kAboveArcs);
+    const float most = scene.at.arcs - frame.px(kThickArc) / 2 - air;
     const bool loop = from == to;
     const float count = static_cast<float>(scene.view.attended().chips.size());
     const float apart = std::abs(scene.middle(to) - scene.middle(from));
@@ -82,7 +85,7 @@ void draw_arc(const Scene& scene, std::size_t from, std::size_t to, double weigh
     const float middle = scene.middle(from) + (loop ? 0.0F : half);
     const float rise = loop ? frame.px(kLoop)
                             : within(most * std::sqrt(2 * apart / (count * scene.at.pitch)),
-                                     frame.px(kLowestArc), most);
+                                     frame.px(kLowestArc), std::max(most, frame.px(kLowestArc)));
     std::array<Point, kArcSteps + 1> points;
     for (int n = 0; n <= kArcSteps; ++n) {
         const float angle = std::numbers::pi_v<float> * static_cast<float>(n) / kArcSteps;
@@ -90,8 +93,8 @@ void draw_arc(const Scene& scene, std::size_t from, std::size_t to, double weigh
     }
     const auto share = static_cast<float>(std::min(weight, 1.0));
     const float wide = loop ? std::min(kThickArc * share, kThickLoop) : kThickArc * share;
-    const float thick = weight < kHairline ? 1.0F : wide;
-    frame.painter.polyline(points, frame.theme.weight, frame.px(std::max(thick, 1.0F)));
+    const float thick = weight < kHairline ? kThinArc : wide;
+    frame.painter.polyline(points, frame.theme.weight, frame.px(std::max(thick, kThinArc)));
 }
 
 /// The strongest last, over the others. None if the query is not a word of the columns.
