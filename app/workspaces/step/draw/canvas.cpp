@@ -236,13 +236,6 @@ void draw_top_title(const Cross& cross, const Placed& one) {
                  frame.theme.muted, action);
 }
 
-void draw_titles(const Cross& cross, const Placed& one) {
-    const Slot slot = one.grid.slot;
-    if (slot == Slot::top) draw_top_title(cross, one);
-    const bool named = slot == Slot::left && has_rows_above(cross.view);
-    if ((slot == Slot::left && !named) || slot == Slot::right) draw_side_title(cross, one);
-}
-
 /// What to press first, at the foot of the canvas, clear of the hero's title. Colour bars end before it.
 struct Hint {
     std::string text;
@@ -272,24 +265,42 @@ void draw_hint(const Cross& cross) {
                  cross.frame.theme.muted, hint.text);
 }
 
-/// Under a matrix: what stands there, unless it stands above, and its colours.
+/// Under a matrix at the left, where rows above it leave no space for its title.
+void draw_low_title(const Cross& cross, const Placed& one) {
+    const Frame& frame = cross.frame;
+    const ImVec2 end = cross.canvas(one).end();
+    const float width = end_of_title(cross, one.place) - one.place.origin.x;
+    draw_text_in(frame, frame.fonts.strong, {one.place.origin.x, end.y + frame.px(kSpace8)},
+                 {one.place.origin.x + width, end.y + frame.px(kSpace8 + kTextRow)}, Align::left,
+                 frame.theme.role(one.grid.role),
+                 fit_text(frame, frame.fonts.strong, one.grid.title, width));
+}
+
+void draw_titles(const Cross& cross, const Placed& one) {
+    const Slot slot = one.grid.slot;
+    if (slot == Slot::top) draw_top_title(cross, one);
+    if (slot == Slot::right) draw_side_title(cross, one);
+    if (slot != Slot::left) return;
+    if (has_rows_above(cross.view))
+        draw_low_title(cross, one);
+    else
+        draw_side_title(cross, one);
+}
+
+/// Under the result: its title and its colours.
 void draw_footer(const Cross& cross, const Placed& one, Actions& out) {
     const auto& [grid, place] = one;
     const Frame& frame = cross.frame;
     const GridCanvas canvas = cross.canvas(one);
     const ImVec2 low{place.origin.x, canvas.end().y + frame.px(kSpace8)};
-    const bool aside = grid.slot == Slot::right;
-    float x = low.x;
-    if (!aside) {
-        frame.painter.text(frame.fonts.strong, low, frame.theme.role(grid.role), grid.title);
-        const float shape = x + frame.text_width(frame.fonts.strong, grid.title) + frame.px(6);
-        frame.painter.text(frame.fonts.small, {shape, low.y + frame.px(2)}, frame.theme.muted,
-                           grid.shape);
-        x += footer_text(one, frame);
-    }
+    frame.painter.text(frame.fonts.strong, low, frame.theme.role(grid.role), grid.title);
+    const float shape = low.x + frame.text_width(frame.fonts.strong, grid.title) + frame.px(6);
+    frame.painter.text(frame.fonts.small, {shape, low.y + frame.px(2)}, frame.theme.muted,
+                       grid.shape);
+    const float x = low.x + footer_text(one, frame);
     const Hint hint = hint_of(cross);
     const bool meets = !hint.text.empty() && low.y + frame.px(kFooterHeight) > hint.low.y;
-    const float edge = aside ? cross.origin.x + cross.space.x : canvas.end().x;
+    const float edge = canvas.end().x;
     const float end = meets ? std::min(edge, hint.low.x - frame.px(kSpace8 * 2)) : edge;
     if (end - x > frame.px(kNarrowestBar))
         if (const auto on = draw_color_bar(canvas, {x, low.y + frame.px(2)}, end - x))
