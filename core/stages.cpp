@@ -82,7 +82,7 @@ constexpr std::array<StageInfo, kStageCount> kStages{{
      R"(M_{i,j} = S_{i,j} \text{ if } i \text{ may attend to } j\text{, else } -\infty)",
      Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::diverging, Role::score,
      {from(Stage::scaled, Lights::same_cell)},
-     "Forbidden pairs become −∞, so softmax gives them exactly 0.", kVaswani},
+     "Forbidden pairs become −∞: softmax gives them exactly 0 if the row has an allowed key.", kVaswani},
     {Stage::weights, "weights", "A", "softmax", "Attention weights",
      R"(A_{i,j} = \frac{\exp(M_{i,j} - m_i)}{\sum_{j'} \exp(M_{i,j'} - m_i)})",
      Axis::query, Axis::key, HeadAxis::query, Exists::always, ColorScale::unit, Role::weight,

@@ -192,7 +192,8 @@ std::string sweep_title(const Model& model, const HeadSweep& sweep) {
                                           "what each MLP adds"};
     constexpr std::string_view kWhat[] = {"0", "its mean over positions",
                                           "its counterpart in the other text"};
-    return fmt::format("{} in turn {}: {}\n", kPart[static_cast<std::size_t>(sweep.part)],
+    return fmt::format("{}, replaced in turn by {}: {}\n",
+                       kPart[static_cast<std::size_t>(sweep.part)],
                        kWhat[static_cast<std::size_t>(sweep.ablation)], measure_text(model, sweep));
 }
 
@@ -629,7 +630,7 @@ void check_together(const CircuitsOptions& options) {
     for (const auto& [flag, value] :
          {std::pair{"--from", &options.from}, std::pair{"--align", &options.align}})
         if (!value->empty() && options.sweep != "patch")
-            throw bad_input(fmt::format("{} is of --sweep patch", flag));
+            throw bad_input(fmt::format("{} applies only with --sweep patch", flag));
     if (options.json && files::is_standard(options.output))
         throw bad_input("--json and -o - both write to standard output");
     or_throw(files::check_extension({"-o", options.output}, ".npz"));

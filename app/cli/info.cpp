@@ -123,7 +123,7 @@ struct InfoOptions {
 
 void declare_info(CLI::App& app, InfoOptions& options) {
     app.add_option("MODEL", options.model,
-                   "in place of the program, a trained model: its folder, its .gguf, or its name");
+                   "a trained model to describe instead of the program: its folder, .gguf or name");
     app.add_flag("--json", options.json, "as a JSON object");
 }
 

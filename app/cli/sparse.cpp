@@ -57,7 +57,8 @@ std::string sparse_footer() {
            "Columns: keys = keys read per query; read = of the pairs that the mask allows; missed "
            "= "
            "exact weight\n"
-           "outside the set, mean over all rows; worst row = the row that misses most; output = "
+           "outside the set, mean over the rows with a key; worst row = the row that misses most; "
+           "output = "
            "‖O - O_set‖ / ‖O‖,\n"
            "mean of the heads; worst head = the head whose output moves most.\n\n"
            "Arrays of FILE: selected [H,Tq,k] or [B,H,Tq,k], the keys of each query, -1 for an "
@@ -489,7 +490,7 @@ int compare_sets(SparseOptions& options, Streams io) {
         throw bad_input(
             "no FILE; expected tensors, a model's folder or .gguf, a session or a preset");
     if (!options.start.rows.empty())
-        throw bad_input("--row does not apply here: its weights come from no scores");
+        throw bad_input("--row does not apply here: the weights that it sets have no scores");
     or_throw(resolve_start(options.start, {}));
     const view::AppState state = opened_document(options, io);
     const view::Document& document = state.document();

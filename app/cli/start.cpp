@@ -434,7 +434,7 @@ void add_start_options(CLI::App& app, StartOptions& options) {
             "tensors ({}, as trace reads them), a model's folder or .gguf, a saved session or a "
             "preset (.json), a state that was copied (attnscope:…); - for standard input",
             array_format_text()));
-    add_value(app, "--session", options.session, "FILE", "a saved session, as FILE");
+    add_value(app, "--session", options.session, "FILE", "a saved session; the same as FILE");
     add_value(app, "--replay", options.replay, "FILE", "replay the actions of a journal");
     add_value(app, "--preset", options.preset, "KEY", "a preset or a built-in model, by its name");
     add_value(app, "--sentence", options.sentence, "TEXT", "a sentence with toy vectors");

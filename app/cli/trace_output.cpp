@@ -198,7 +198,7 @@ std::vector<std::string> absent_notes(Stage from, bool has_values) {
     for (const StageInfo& row : stage_table())
         if (row.stage < from && row.stage != Stage::v && row.exists == Exists::always)
             before.push_back(row.key);
-    std::vector<std::string> notes{fmt::format("{} come before {}, which are given: there are none",
+    std::vector<std::string> notes{fmt::format("no {}: the file gives {}, which come later",
                                                fmt::join(before, ", "), info(from).key)};
     if (from == Stage::weights)
         notes.push_back("there is no logsumexp: it does not follow from weights");

@@ -161,7 +161,7 @@ std::string unknown_tokens_text(std::span<const std::string> unknown,
         parts.push_back(fmt::format("'{}'", shortened(word)));
         if (!near.empty()) parts.back() += fmt::format(" (nearest: {})", fmt::join(near, ", "));
     }
-    return fmt::format("read as {}, not in the vocabulary: {}", read_as, fmt::join(parts, ", "));
+    return fmt::format("not in the vocabulary, so read as {}: {}", read_as, fmt::join(parts, ", "));
 }
 
 std::string unknown_tokens_text(const AppState& state) {

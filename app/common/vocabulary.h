@@ -41,7 +41,7 @@ std::vector<Completion> completions(std::span<const VocabularyClass> vocabulary,
 /// The part of `text` before byte `end` that follows the last white space there.
 std::string_view word_before(std::string_view text, std::size_t end);
 
-/// "read as [?], not in the vocabulary: 'zebra' (nearest: near, bear, tea)". "" without unknown words.
+/// "not in the vocabulary, so read as [?]: 'zebra' (nearest: near, bear, tea)". "" without unknown words.
 std::string unknown_tokens_text(std::span<const std::string> unknown,
                                 std::span<const std::string> known, std::string_view read_as);
 /// The same of the tokens that the open model read, where its vocabulary is known.

@@ -31,7 +31,7 @@ constexpr std::array<ModelStageInfo, kModelStageCount> kModelStages{{
     {S::entry, "entry", "X", "Embedding + position", P::entry, Role::input, C::diverging,
      "The sum enters the first layer."},
     {S::entry_norm, "entry_norm", "X", "Normalised embedding", P::entry, Role::input, C::diverging,
-     "Normalisation gives every token vector the same scale before the first layer."},
+     "Normalisation gives every token vector a similar scale before the first layer."},
     {S::entry_map, "entry_map", "X", "Embedding at the model's width", P::entry, Role::input, C::diverging,
      "A matrix maps each embedding to the width of the model."},
     {S::norm1, "norm1", "N_1", "Norm before attention", P::attention, Role::score, C::diverging,

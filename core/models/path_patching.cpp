@@ -315,7 +315,7 @@ Result<Tensor> sent_by(const Model& model, const ModelRun& run, const ModelNode&
 Result<PathEdges> path_edges(const Model& model, const ModelRun& run, const Backend& backend,
                              const PathOptions& options, const RunControl& control) {
     if (options.ablation == Ablation::patch)
-        return bad_input("an edge is cut by zero or by the mean, not by a patch");
+        return bad_input("an edge is cut to zero or to the mean; it cannot be patched");
     if (!model.keeps_blocks()) return bad_input("the weights of the model's blocks are not kept");
     if (auto valid = check_sum(model); !valid) return tl::unexpected(valid.error());
     if (options.receiver)

@@ -41,7 +41,7 @@ Result<Tensor> context_of(const ModelLayer& layer) {
     const Tensor& weights = layer.trace[Stage::weights];
     const Tensor& v = layer.trace[Stage::v].empty() ? layer.inputs->v : layer.trace[Stage::v];
     if (weights.empty() || v.empty())
-        return bad_input("the run did not keep 'context', nor 'weights' and 'v'");
+        return bad_input("the run kept neither 'context' nor both 'weights' and 'v'");
     const Shape shape = weights.shape();
     auto context = Tensor::uninitialised({1, shape.h, shape.t, v.shape().d});
     for (Index h = 0; h < shape.h; ++h)

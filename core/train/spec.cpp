@@ -157,9 +157,9 @@ Result<void> check_symbols(const Spec& spec) {
     if (spec.task == Task::recall && spec.tokens < 3)
         return bad_input(fmt::format("tokens is {}; expected at least 3 for recall", spec.tokens));
     if (spec.task == Task::induction)
-        return few(spec.tokens / 2, "tokens/2 different ones for induction");
+        return few(spec.tokens / 2, "because induction uses tokens/2 different symbols");
     if (spec.task == Task::recall)
-        return few(spec.tokens / 3, "tokens/3 different keys for recall");
+        return few(spec.tokens / 3, "because recall uses tokens/3 different keys");
     return {};
 }
 

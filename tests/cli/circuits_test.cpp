@@ -213,9 +213,9 @@ TEST_CASE("circuits: what cannot be is refused by its name") {
                   "token 2 is paired, but the text to patch from has 2 tokens");
     check_refused(patch({"--align", "0=0,0=1"}), "token 0 of the text is paired twice");
     check_refused(patch({"--align", "0:0"}), "'0:0' pairs no tokens");
-    check_refused(circuit.asked({"--align", "0=0"}), "--align is of --sweep patch");
+    check_refused(circuit.asked({"--align", "0=0"}), "--align applies only with --sweep patch");
     check_refused(circuit.asked({"--nearest", "3"}), "--nearest is of one head");
-    check_refused(circuit.asked({"--from", "ab"}), "--from is of --sweep patch");
+    check_refused(circuit.asked({"--from", "ab"}), "--from applies only with --sweep patch");
     check_refused(circuit.asked({"--logits", "zebra", "c"}), "there is no token 'zebra'");
     check_refused(circuit.asked({"--logits", "#99", "c"}),
                   "there is no token '#99'; expected one as it is shown, or its number, #0 to #11");

@@ -195,7 +195,8 @@ TEST_CASE_FIXTURE(OnDisk, "weights alone: context and output follow where V and 
     CHECK_FALSE(out.arrays.contains("logsumexp"));
     CHECK_FALSE(out.arrays.contains("q"));
     CHECK(contains(ran.err, "causal changes no number: weights are given"));
-    CHECK(contains(ran.err, "q, k, scores, scaled, masked come before weights, which are given"));
+    CHECK(contains(ran.err,
+                   "no q, k, scores, scaled, masked: the file gives weights, which come later"));
     const Ran bare = traced_arrays(scratch, {{"weights", {2, 2}, weights}});
     REQUIRE(bare.code == 0);
     CHECK(contains(bare.err, "context and output are missing: they need V"));

@@ -290,7 +290,8 @@ TEST_CASE("path patching is refused where the stream is not a sum, and stops") {
     const auto fault = [&](const PathOptions& options) {
         return must_fail(path_edges(of.model, of.run, staged(), options)).text();
     };
-    CHECK(fault({Ablation::patch}) == "an edge is cut by zero or by the mean, not by a patch");
+    CHECK(fault({Ablation::patch}) ==
+          "an edge is cut to zero or to the mean; it cannot be patched");
     CHECK(fault({Ablation::zero, {}, HeadPlace{2, 0}}) ==
           "there is no layer 2: the model has 2, counted from 0");
     CHECK(fault({Ablation::zero, std::pair<Index, Index>{0, 99}}) == "token 99 is not one of 50");

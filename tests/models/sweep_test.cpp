@@ -275,7 +275,7 @@ TEST_CASE("a run that kept weights and v in place of context is swept to the sam
     for (std::size_t n = 0; n < whole.swept.size(); ++n) check_equal(same.swept[n], whole.swept[n]);
     const ModelRun none = must(model.run(text, staged(), {}));
     CHECK(must_fail(sweep_heads(model, none, staged())).text() ==
-          "the run did not keep 'context', nor 'weights' and 'v'");
+          "the run kept neither 'context' nor both 'weights' and 'v'");
 }
 
 TEST_CASE("144 heads take at most a third of the products of 144 runs") {

@@ -70,7 +70,8 @@ TEST_CASE("an error names field, value and what was expected") {
     CHECK(fault_of(R"({"task": "copy", "tokens": 7})") ==
           "s.json: tokens is 7; expected an even number for copy");
     CHECK(fault_of(R"({"symbols": 31})") ==
-          "s.json: symbols is 31; expected at least 32, tokens/2 different ones for induction");
+          "s.json: symbols is 31; expected at least 32, because induction uses tokens/2 different "
+          "symbols");
     CHECK(fault_of(R"({"task": "text", "text": "too few"})") ==
           "s.json: text has 2 words; expected more than tokens, 64");
     CHECK(fault_of(R"({"layers": 4, "heads": 8, "d_model": 512, "d_k": 512})")

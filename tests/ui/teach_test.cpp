@@ -346,19 +346,19 @@ TEST_CASE("an unknown word is named under the headline of Step and of Whole mode
         view::apply(state, view::TypeText{first + word});
         answer_with_models(state);
         const std::string note = view::unknown_tokens_text(state);
-        CHECK(note.starts_with(fmt::format("read as [?], not in the vocabulary: '{}'", word)));
+        CHECK(note.starts_with(fmt::format("not in the vocabulary, so read as [?]: '{}'", word)));
         CHECK(view::has(note, "(nearest: tired") == (word == std::string("tierd")));
         for (const char* workspace : {"step", "model"}) {
             CAPTURE(workspace);
             view::apply(state, view::SetWorkspace{workspace});
             answer_with_models(state);
-            CHECK(Seen(state).has("Read as [?], not in the vocabulary: '"));
+            CHECK(Seen(state).has("Not in the vocabulary, so read as [?]: '"));
         }
     }
     view::apply(state, view::TypeText{first + "tired"});
     answer_with_models(state);
     CHECK(view::unknown_tokens_text(state).empty());
-    CHECK_FALSE(Seen(state).has("not in the vocabulary"));
+    CHECK_FALSE(Seen(state).has("ot in the vocabulary, so"));
 }
 
 TEST_CASE("a sentence that is typed letter by letter keeps the answer selected") {

@@ -20,7 +20,7 @@ const CostRowView& row(const CostView& view, const std::string& name) {
 TEST_CASE("the sentence compares what is stored with this machine and with fused") {
     const CostControls controls;
     CHECK(cost_sentence(controls) ==
-          "Storing the weights takes 8 GiB, the fused kernel keeps 1 MiB.");
+          "Storing the weights takes 8 GiB; the fused kernel keeps 1 MiB.");
     const std::string note = cost_note(controls, 16.0 * kGiB);
     CHECK(
         note.starts_with("32 heads × 8,192 queries × 8,192 keys in one layer: twice the length "
@@ -35,7 +35,7 @@ TEST_CASE("the sentence compares what is stored with this machine and with fused
           "scores.");
     CostControls one;
     one.sizes.values = {1, 1, 1, 1, 1, 0, 1, 1, 0, 1, 4, 1};
-    CHECK(cost_sentence(one) == "Storing the weights takes 4 B, the fused kernel keeps 4 B.");
+    CHECK(cost_sentence(one) == "Storing the weights takes 4 B; the fused kernel keeps 4 B.");
     CHECK(cost_note(one, kGiB).starts_with("1 head × 1 query × 1 key in one layer: "));
     one.sizes[CostSize::tk] = 2;
     CHECK(has(cost_note(one, kGiB), "twice the keys take twice the memory"));

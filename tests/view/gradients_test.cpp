@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "app/common/document/document.h"
 #include "app/common/document/targets.h"
 #include "app/common/inspector.h"
@@ -335,6 +337,19 @@ TEST_CASE("gradients: a check that met NaN is not possible, and is no success") 
     CHECK(view.badge == "gradient check: not possible (NaN)");
     CHECK(view.badge_warns);
     CHECK_FALSE(build_gradients_view(gradients_state()).badge_warns);
+}
+
+TEST_CASE("gradients: competition: keys of a row without an allowed key have its weight") {
+    for (const auto& [rows, weight] : {std::pair{"nan", "NaN"}, {"zero", "0"}}) {
+        AppState state =
+            json_state(std::string(R"("padding": 0, "empty_rows": ")") + rows + '"', "a b");
+        state = after(state, {SetWorkspace{"gradients"}, SelectJacobianRow{0, 0}});
+        for (const CompetitionToken& token : build_gradients_view(state).competition.tokens) {
+            CHECK(token.p_text == weight);
+            CHECK(token.tip == fmt::format("masked: its score is −∞ and its weight is {}", weight));
+            CHECK(token.bar == 0.0);
+        }
+    }
 }
 
 TEST_CASE("gradients: competition: masked keys take no part, and what has no arrow says why") {

@@ -94,11 +94,12 @@ TEST_CASE("as KL its colours end at the largest, and it says which that is") {
           "KL(untouched‖changed) of the next token is largest where the context of L0 H0 is 0: "
           "0.50 nats.");
     const AppState none = swept_play(after(state, {SweepHeads{"mean", "logits"}}), {});
-    CHECK(build_all_heads_view(none).point ==
-          "No head whose context is its mean over positions changes logit d − logit a.");
     CHECK(
-        build_all_heads_view(swept_play(after(none, {SweepHeads{"mean", "kl"}}), {})).point ==
-        "No head whose context is its mean over positions changes the next token's probabilities.");
+        build_all_heads_view(none).point ==
+        "No head changes logit d − logit a if its context is replaced by its mean over positions.");
+    CHECK(build_all_heads_view(swept_play(after(none, {SweepHeads{"mean", "kl"}}), {})).point ==
+          "No head changes the next token's probabilities if its context is replaced by its mean "
+          "over positions.");
 }
 
 TEST_CASE("what has no sweep says why: no model, a model without logits, a wrong name") {
@@ -172,7 +173,7 @@ TEST_CASE("a sweep over positions has a column a token; a cell of it is told in 
           "at the is 0: 0.50 nats.");
     const AppState none = swept_play(after(mlp, {SweepHeads{"mean", "logits"}}), {});
     CHECK(build_all_heads_view(none).point ==
-          "No position that is its mean over positions changes logit d − logit a.");
+          "No position changes logit d − logit a if it is replaced by its mean over positions.");
 }
 
 TEST_CASE("a patch asks for a text, pairs tokens, and leaves out what is not paired") {
@@ -414,5 +415,6 @@ TEST_CASE("a sweep over what reads an image speaks of classes") {
     CHECK(has(view.sweep->grid->tooltip, "of the class, p untouched"));
     state = swept_play(after(state, {SweepHeads{"mean", "kl"}}), {});
     CHECK(build_all_heads_view(state).point ==
-          "No head whose context is its mean over positions changes the class's probabilities.");
+          "No head changes the class's probabilities if its context is replaced by its mean over "
+          "positions.");
 }

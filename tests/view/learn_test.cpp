@@ -473,7 +473,7 @@ TEST_CASE("learn: own lines are trained on, a test sentence is answered, and its
     REQUIRE(expected);
     CHECK(side.answer->probability == expected->probability);
     CHECK(has(lines.answer, "“" + spec.language->vocabulary()[expected->predictions[0].token]));
-    CHECK(lines.unknown == "Not in any line: and, long. The model reads [?].");
+    CHECK(lines.unknown == "Not in your lines: and, long. The model reads [?] instead.");
     // The models without each line trained by themselves.
     REQUIRE(shown_influences(state));
     CHECK_FALSE(lines.can_explain);

@@ -56,7 +56,7 @@ TEST_CASE("unknown words are named with the nearest known ones, in the order of 
     const std::vector<std::string> known{"bird", "bind", "street", "animal"};
     const std::vector<std::string> one{"bid"}, none;
     CHECK(unknown_tokens_text(one, known, "[?]") ==
-          "read as [?], not in the vocabulary: 'bid' (nearest: bind, bird)");
+          "not in the vocabulary, so read as [?]: 'bid' (nearest: bind, bird)");
     CHECK(unknown_tokens_text(none, known, "[?]").empty());
 }
 

@@ -152,7 +152,7 @@ HeadSharing sharing_of(const CostSizes& sizes) {
 std::string cost_sentence(const CostControls& controls) {
     const double stored = estimate_of(stored_bytes(Holding::materialised), controls.sizes);
     const double fused = estimate_of(stored_bytes(Holding::fused), controls.sizes);
-    return fmt::format("Storing the weights takes {}, the fused kernel keeps {}.",
+    return fmt::format("Storing the weights takes {}; the fused kernel keeps {}.",
                        cost_bytes(stored), cost_bytes(fused));
 }
 

@@ -14,7 +14,8 @@ std::vector<std::string> generate_reasons(const AppState& state) {
     if (!shown->fault.empty() || shown->candidates.all.empty()) return {};
     const std::vector<Candidate>& all = shown->candidates.all;
     std::vector<std::string> reasons{
-        fmt::format("The model's last vector and the unembedding give {}: one for each token.",
+        fmt::format("The model's last vector and the unembedding give {}: one for each token of "
+                    "the vocabulary.",
                     counted(std::ssize(all), "logit"))};
     if (all.size() > 1) {
         const double lead = all[0].logit - all[1].logit;

@@ -37,8 +37,8 @@ double beyond_rounding(double slope) { return std::abs(slope) < kRounding ? 0.0 
 
 void fill_token(const CompetitionToken& raised, CompetitionToken& token) {
     if (token.look == CellLook::masked) {
-        token.p_text = "0", token.slope_text = "masked";
-        token.tip = "masked: its score is −∞ and its weight is always 0";
+        token.p_text = number(token.p), token.slope_text = "masked";
+        token.tip = fmt::format("masked: its score is −∞ and its weight is {}", token.p_text);
         return;
     }
     token.p_text = number(token.p);
@@ -144,7 +144,7 @@ OpenKeys add_tokens(const AppState& state, const std::vector<double>& p, Competi
                                        : CellLook::not_a_number;
         open.count += may;
         open.unknown |= may && !finite;
-        view.tokens.push_back({labels[k], look, may ? p[k] : 0.0});
+        view.tokens.push_back({labels[k], look, p[k]});
     }
     return open;
 }

@@ -221,8 +221,10 @@ std::string sweep_point(const AppState& state) {
             ? fmt::format("the {}'s probabilities", read_out_noun(state.document()))
             : difference_name(*swept);
     if (!is_of_heads(swept->sweep))
-        return fmt::format("No position that is {} changes {}.", ablation_text(look), what);
-    return fmt::format("No head whose context is {} changes {}.", ablation_text(look), what);
+        return fmt::format("No position changes {} if it is replaced by {}.", what,
+                           ablation_text(look));
+    return fmt::format("No head changes {} if its context is replaced by {}.", what,
+                       ablation_text(look));
 }
 
 std::string swept_text(const AppState& state, HeadPlace place) {

@@ -46,7 +46,8 @@ constexpr auto kLearnFields = std::to_array<LearnFieldInfo>({
      "Learning rate of every matrix after the warm-up"},
     {"warmup", "warm-up", Kind::whole, "Steps in which the learning rate rises linearly"},
     {"weight_decay", "weight decay", Kind::real,
-     "Each step subtracts lr · decay · W from each matrix W"},
+     "AdamW: each step subtracts lr · decay · W from each matrix W; SGD adds decay · W to its "
+     "gradient"},
     {"clip", "clip", Kind::real, "Maximum norm of the whole gradient; 0: no limit"},
     {"batch", "batch", Kind::whole, "Sequences per step", true},
     {"steps", "steps", Kind::whole, "Number of steps to train"},

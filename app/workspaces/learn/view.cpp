@@ -386,7 +386,7 @@ LearnLinesView learn_lines_view(const AppState& state) {
     const train::OwnAnswer& answer = *look.series->sides[0].answer;
     view.answer = own_answer_text(*planned_spec.language.value, answer);
     if (!answer.unknown.empty())
-        view.unknown = fmt::format("Not in any line: {}. The model reads [?].",
+        view.unknown = fmt::format("Not in your lines: {}. The model reads [?] instead.",
                                    fmt::join(answer.unknown, ", "));
     return view;
 }

@@ -230,7 +230,7 @@ std::string ties_text(Index others) {
 
 std::string row_tip(const AppState& state, const SimilarityResult& result,
                     const AlignmentRowView& row, Index query) {
-    if (row.none) return "This query has a NaN, so it has no best key.";
+    if (row.none) return "A similarity of this query is NaN, so it has no best key.";
     const auto dot = result.dot.matrix(0, 0);
     const auto cosine = result.cosine.matrix(0, 0);
     const auto one = [&](const char* name, Index key, Index others) {

@@ -93,14 +93,14 @@ SwitchView block_switch(const AppState& state) {
         view.text = fmt::format("tokens see the {} of their own block: {} … {}, {} … {}, …", length,
                                 0, length - 1, length, 2 * length - 1);
     if (length == 1) view.text = "every token sees only itself";
-    view.tip =
-        size.query_offset == 0
-            ? std::string("Query i and key j are in the same block if i div length = j div length.")
-            : fmt::format(
-                  "Query i and key j are in the same block if p div length = j div length, with "
-                  "the "
-                  "query's position p = {}.",
-                  shifted_text("i", size.query_offset));
+    view.tip = size.query_offset == 0
+                   ? std::string(
+                         "Query i and key j are in the same block if floor(i / length) = floor(j / "
+                         "length).")
+                   : fmt::format(
+                         "Query i and key j are in the same block if floor(p / length) = floor(j / "
+                         "length), with the query's position p = {}.",
+                         shifted_text("i", size.query_offset));
     return view;
 }
 

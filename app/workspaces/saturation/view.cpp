@@ -86,8 +86,8 @@ SaturationTable table_view(const Medians& medians) {
                    "Entropy H = −Σ a ln a over its largest value: 100 % is uniform, 0 % one-hot.",
                    &SaturationSide::evenness, here, percent),
         median_row("‖J‖_F", "J = ∂a/∂z",
-                   "Root of the sum of squares of the softmax Jacobian with respect to its input "
-                   "z: at most 1/2.",
+                   "Root of the sum of the squared entries of the softmax Jacobian with respect "
+                   "to its input z: at most 1/2.",
                    &SaturationSide::jacobian, here, measure)};
     table.rule = fmt::format("evenness ≥ {:.0f} % is healthy, < {:.0f} % saturated",
                              100.0 * kHealthyEvenness, 100.0 * kSaturatedEvenness);

@@ -166,7 +166,7 @@ void add_role_lines(const AppState& state, const TensorRow& row, const ArrayStat
         add(fmt::format("It may be {}{}: {}.", proposal.role,
                         proposal.axes.empty() ? "" : " " + proposal.axes, proposal.reason));
     else if (stats != nullptr && !read.contains(row.name))
-        add("Name, shape and numbers do not tell its role.");
+        add("Its role is not clear from its name, shape or numbers.");
     detail.role_names = {"as its name says"};
     detail.role_keys = {""};
     for (const TensorRole& role : tensor_roles()) {

@@ -129,7 +129,12 @@ Result<void> read_offsets(const json& row, const std::string& what, std::uint64_
                                      found == row.end() ? "none" : description_of(*found)));
     entry.begin = static_cast<std::uint64_t>(offsets->front());
     entry.end = static_cast<std::uint64_t>(offsets->back());
-    if (entry.begin > entry.end || entry.end > data)
+    if (entry.begin > entry.end)
+        return bad_input(
+            fmt::format("{} has the data_offsets {} to {}; expected the first to be "
+                        "at most the second",
+                        what, entry.begin, entry.end));
+    if (entry.end > data)
         return bad_input(
             fmt::format("{} has the data_offsets {} to {}, but the file has {} of data: it "
                         "may be cut off",

@@ -452,7 +452,7 @@ constexpr std::pair<std::string_view, std::string_view> kAltered[] = {
     {" is off by at most ", " is off by at most 0.0"},
     {" it lowers the score from ", " it raises the score from "},
     {" numbers of A differ", "1 numbers of A differ"},
-    {", the fused kernel keeps ", ", the fused kernel keeps 1"}};
+    {"; the fused kernel keeps ", "; the fused kernel keeps 1"}};
 
 TEST_CASE("a claim with an opposite word or another number does not hold") {
     Judge judge;

@@ -367,7 +367,7 @@ constexpr Claim kClaims[] = {
      "0.01",
      check_no_arrow},
     {"The row has NaN weights: their slopes are unknown", check_no_arrow},
-    {"masked: its score is −∞ and its weight is always 0", check_masked_key},
+    {"masked: its score is −∞ and its weight is {}", check_masked_key},
     {"0: the raised score is masked and changes nothing", check_masked_key},
     {"NaN: the weight is NaN, so its slope is unknown", check_masked_key},
     {"masked: This key is masked: its score changes nothing", check_masked_key},

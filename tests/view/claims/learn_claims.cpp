@@ -382,7 +382,7 @@ constexpr Claim kClaims[] = {
     {"Step {}, weights from “{}” in every head", check_word_shown},
     {"recorded run, step {} of {}", check_recorded},
     {"“{}”, probability {}", check_own_answer},
-    {"Not in any line: {}", check_unknown},
+    {"Not in your lines: {}", check_unknown},
     {"{}: two models from one seed, {} and {}", check_one_seed},
     {"{}: two models, {} and {}", check_one_seed},
     {"After {} step{}: {}", check_point},

@@ -401,7 +401,7 @@ constexpr Claim kClaims[] = {
      check_no_length},
     {"“Similar” and “largest dot product” agree{}", check_rows_agree},
     {"Every row has a NaN, so no row has a best key", check_no_best},
-    {"This query has a NaN, so it has no best key", check_some_nan},
+    {"A similarity of this query is NaN, so it has no best key", check_some_nan},
     {"{} has a NaN, so its symmetry is not defined", check_some_nan},
     {"Every similarity is NaN", check_no_similarity},
     {"The only pair is {}", check_one_pair},

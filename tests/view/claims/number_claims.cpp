@@ -305,7 +305,7 @@ constexpr Claim kClaims[] = {
     {"At one distance, these still vary between queries: {}", check_same_for_all},
     {"The fused kernel does the same {} of products", check_products},
     {"The fused kernel does {} instead of {}, because it recomputes the scores", check_products},
-    {"Storing the weights takes {}, the fused kernel keeps {}", check_cost},
+    {"Storing the weights takes {}; the fused kernel keeps {}", check_cost},
     {"{} in one layer: {}", check_growth},
     {"The weights take {} times this machine’s {}", check_cost_share},
     {"The weights take {} of this machine’s {}", check_cost_share},

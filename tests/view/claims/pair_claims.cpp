@@ -500,7 +500,7 @@ bool check_swept_logits(const Match& match) {
            shows(from, sweep.difference);
 }
 bool check_none_swept(const Match& match) {
-    return is_ablation(match.state, match.part[0]) &&
+    return is_ablation(match.state, match.part[1]) &&
            std::ranges::max(swept_sizes(match.state)) == 0.0;
 }
 /// The largest value stands at that row and column, and so many others are as large.
@@ -678,8 +678,8 @@ constexpr Claim kClaims[] = {
     {"KL(untouched‖changed) of the next token is largest where {} is {}: {} nats{}",
      check_swept_kl},
     {"{} changes most where {} is {}: by {} from {}", check_swept_logits},
-    {"No head whose context is {} changes {}", check_none_swept},
-    {"No position that is {} changes {}", check_none_swept},
+    {"No head changes {} if its context is replaced by {}", check_none_swept},
+    {"No position changes {} if it is replaced by {}", check_none_swept},
     {"No token raises a logit when this head attends to it",
      [](const Match& match) {
          return std::ranges::max(

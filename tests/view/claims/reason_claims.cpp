@@ -111,7 +111,7 @@ std::vector<double> logits_of(const Match& match) {
     const auto& logits = shown_of(match.state)->step->logits;
     return {logits.begin(), logits.end()};
 }
-/// "The model's last vector and the unembedding give {} logit{}: one for each token"
+/// "The model's last vector and the unembedding give {} logit{}: one for each token of the vocabulary"
 bool check_logits(const Match& match) { return match.count(0) == std::ssize(logits_of(match)); }
 /// The quoted token of a part has the n-th largest logit.
 bool has_rank(const Match& match, std::size_t part, std::size_t n) {
@@ -207,7 +207,8 @@ constexpr Claim kClaims[] = {
     {"A dot product is a sum of {}", check_products},
     {"In row {}, the largest weight a is {}, so a (1 − a) = {}", check_slope},
     {"In the first step, {} of the rows are saturated {} and {}", check_saturated},
-    {"The model's last vector and the unembedding give {} logit{}: one for each token",
+    {"The model's last vector and the unembedding give {} logit{}: one for each token of the "
+     "vocabulary",
      check_logits},
     {"The logit of {} leads that of {} by {}, so the model finds it e^{} = {} times as likely",
      check_likelier},

@@ -351,8 +351,8 @@ constexpr Claim kClaims[] = {
     {"window forbids: {} = {} > {}", check_window},
     {"window allows: the {} is a global token: {}", check_global},
     {"padding forbids: j = {} ≥ {} valid keys", check_padded},
-    {"Query i and key j are in the same block if p div length = j div length, with the query's "
-     "position p = {}",
+    {"Query i and key j are in the same block if floor(p / length) = floor(j / length), with "
+     "the query's position p = {}",
      [](const Match& match) { return match.state.document().size.query_offset != 0; }},
     {"given mask forbids: the pair is given as forbidden", check_forbidden_pair},
     {"paint forbids: painted as forbidden", check_forbidden_pair},
