@@ -60,20 +60,20 @@ TEST_CASE("a click on its switch turns colours by row on, and off again") {
     BarBench bench;
     bench.grid.rows_scaled = false;
     bench.ui.frames(2);
-    bench.ui.click(bench.middle_of("by row"));
+    bench.ui.click(bench.middle_of("scale each row"));
     CHECK(bench.switched == true);
     bench.grid.rows_scaled = true;
     bench.ui.frames(2);
-    bench.ui.click(bench.middle_of("by row"));
+    bench.ui.click(bench.middle_of("scale each row"));
     CHECK(bench.switched == false);
 }
 
 TEST_CASE("where there is no room for the switch, or nothing to switch, there is none") {
     BarBench bench;
-    CHECK(!bench.find("by row"));  // scores
+    CHECK(!bench.find("scale each row"));  // scores
     bench.grid.rows_scaled = true;
     bench.width = 140.0F;
     bench.ui.frames(2);
-    CHECK(!bench.find("by row"));
+    CHECK(!bench.find("scale each row"));
     CHECK(bench.find("0"));
 }

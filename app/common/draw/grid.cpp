@@ -247,7 +247,7 @@ void draw_legend(const GridCanvas& canvas, ImVec2 at) {
     }
 }
 
-constexpr const char* kSwitchText = "by row";
+constexpr const char* kSwitchText = "scale each row";
 
 /// The room that the switch for rows takes beside the bar; 0 where there is none.
 float switch_space(const GridCanvas& canvas, float width) {

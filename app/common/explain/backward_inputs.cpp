@@ -133,14 +133,14 @@ Chain through(const AppState& state, const GradientPath& path, Index head, const
     return chain;
 }
 
-/// The share of each part, running to the sum.
-InspectorTable share_table(std::string of, const std::vector<std::string>& labels,
-                           const std::vector<double>& parts) {
+/// Each term, and the sum up to it.
+InspectorTable term_table(std::string of, const std::vector<std::string>& labels,
+                          const std::vector<double>& parts) {
     std::vector<double> running(parts.size());
     std::partial_sum(parts.begin(), parts.end(), running.begin());
     const auto part_texts = column_texts(parts);
     const auto sum_texts = column_texts(running);
-    InspectorTable table{"", std::move(of), {{"share", {}}, {"sum", {}}}, {}, {}};
+    InspectorTable table{"", std::move(of), {{"term", {}}, {"sum", {}}}, {}, {}};
     for (std::size_t n = 0; n < std::min(parts.size(), kMostTableRows); ++n)
         table.rows.push_back({labels[n], {{part_texts[n], {}, {}}, {sum_texts[n], {}, {}}}});
     return table;
@@ -176,7 +176,7 @@ void explain_input(const AppState& state, Explanation& explanation, Stage stage)
                                tex_gradient(path.stage), name_of(path.weight));
     }
     set_formula(explanation, std::move(formula));
-    explanation.table = share_table("through", labels, parts);
+    explanation.table = term_table("through", labels, parts);
     end_with(explanation, combine(Op::sum, std::move(sums)));
 }
 
@@ -293,13 +293,13 @@ std::string slice_label(const AppState& state, Slice slice, Index i) {
     return label;
 }
 
-void add_shares(Explanation& explanation, std::string of, const std::vector<std::string>& labels,
-                const std::vector<double>& parts) {
-    explanation.table = share_table(std::move(of), labels, parts);
+void add_terms(Explanation& explanation, std::string of, const std::vector<std::string>& labels,
+               const std::vector<double>& parts) {
+    explanation.table = term_table(std::move(of), labels, parts);
     std::vector<Expr> terms;
     for (const double part : parts) terms.push_back(plain(part));
     end_with(explanation, combine(Op::sum, std::move(terms))).brief =
-        "the sum of " + counted(std::ssize(parts), "share");
+        "the sum of " + counted(std::ssize(parts), "term");
 }
 
 void explain_vector_gradient(const AppState& state, Explanation& explanation, Stage stage) {

@@ -242,7 +242,8 @@ InspectorTable softmax_columns(const SoftmaxTable& softmax, Index chosen) {
     const auto share_texts = column_texts(shares);
     InspectorTable table;
     table.label = "key";
-    table.columns = {{"M", Role::score}, {"M − m", {}, true}, {"exp", {}}, {"share", Role::weight}};
+    table.columns = {
+        {"M", Role::score}, {"M − m", {}, true}, {"exp", {}}, {"weight", Role::weight}};
     double whole = 0.0;
     for (std::size_t j = 0; j < softmax.m.size(); ++j) {
         const CellRef logit = softmax.logit(j);

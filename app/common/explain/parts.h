@@ -158,9 +158,9 @@ void explain_score_param_gradient(const AppState& state, Explanation& explanatio
 void explain_sink_gradient(const AppState& state, Explanation& explanation);
 /// "cat, head 1, sequence 0": a query of one head and sequence, where there are several.
 std::string slice_label(const AppState& state, Slice slice, Index i);
-/// The share of each part, running to the sum, which is the last step.
-void add_shares(Explanation& explanation, std::string of, const std::vector<std::string>& labels,
-                const std::vector<double>& parts);
+/// Each term and the sum up to it; the whole sum is the last step.
+void add_terms(Explanation& explanation, std::string of, const std::vector<std::string>& labels,
+               const std::vector<double>& parts);
 void explain_vector_gradient(const AppState& state, Explanation& explanation, Stage stage);
 void explain_param_gradient(const AppState& state, Explanation& explanation, Param param);
 

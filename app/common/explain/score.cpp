@@ -135,7 +135,7 @@ void explain_distance_gradient(const AppState& state, Explanation& explanation) 
                        : 0.0);
             labels.push_back(slice_label(state, slice, i));
         }
-    add_shares(explanation, "query", labels, parts);
+    add_terms(explanation, "query", labels, parts);
     explanation.notes.push_back(fmt::format("Each term is ∂L/∂scores[i, j] of head {}, j − i = {}.",
                                             explanation.cell.row, distance));
 }
@@ -198,7 +198,7 @@ void explain_score_param_gradient(const AppState& state, Explanation& explanatio
             labels.push_back(slice_label(state, slice, i));
         }
     }
-    add_shares(explanation, "query", labels, parts);
+    add_terms(explanation, "query", labels, parts);
     explanation.notes.emplace_back(
         "Each term is Σ_j ∂L/∂scores[i, j] · ∂scores[i, j]/∂ this number, over the query's keys.");
 }
@@ -220,7 +220,7 @@ void explain_sink_gradient(const AppState& state, Explanation& explanation) {
         parts.push_back(-share * mean);
         labels.push_back(slice_label(state, slice, i));
     }
-    add_shares(explanation, "query", labels, parts);
+    add_terms(explanation, "query", labels, parts);
     explanation.notes.emplace_back(
         "Each term is −a_sink · Σ_j A[i, j]·∂L/∂A[i, j], a_sink = exp(sink − ln Σ exp) the weight "
         "of the sink: what it gains, the keys of the row lose.");
