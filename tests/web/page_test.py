@@ -31,7 +31,7 @@ except ImportError:
 from browser import BROWSERS
 
 # On the first screen, 1600 × 900: A[street, too], and the button that changes a word.
-STREET_TOO, CHANGE = (926, 535), (424, 841)
+STREET_TOO, CHANGE = (940, 535), (424, 841)
 RIGHT, CONTROL, ENTER = "\ue014", "\ue009", "\ue007"
 # What each built-in model answers to its own text.
 MODELS = {"translate": "The model's next token: voit > 99.9 %", "stories": "The model's next token: Tom 99.7 %",
@@ -67,6 +67,7 @@ class Page:
     def npz(self, tokens=6, d=8, heads=2):
         random = np.random.default_rng(1)
         arrays = {name: random.standard_normal((heads, tokens, d)).astype(np.float32) for name in "QKV"}
+        arrays["Q"][0, 0] = 1.5 * arrays["K"][0, 1]  # the least even row, which is selected
         packed = io.BytesIO()
         np.savez(packed, **arrays)
         return arrays, packed.getvalue()
