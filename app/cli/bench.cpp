@@ -54,7 +54,7 @@ void declare_bench(CLI::App& app, BenchArguments& text) {
               "backends to measure (default: all available)");
     add_value(app, "--shape", text.shapes, "SHAPE,..",
               "only these; heads, tokens, width, then c for causal, b for backward, w1024 for a "
-              "window, +rope and the like for a kind: H8N2048d64c");
+              "window, +rope, +alibi, … for a kind of attention: H8N2048d64c");
     add_value(app, "--only", text.only, "S,..", "only these sections:" + sections);
     add_number(app, "--threads", text.threads, "N", files::whole_numbers(1, 1 << 20),
                "at most N threads (default all)");

@@ -83,7 +83,7 @@ void run_kinds(const BenchPlan& plan, BenchReport& report) {
 }
 
 void run_decoding(const BenchPlan& plan, BenchReport& report) {
-    report.heading("One query of each head, as a model that writes has it");
+    report.heading("One query of each head, as in generation");
     const Index n = plan.quick ? 2048 : 32768;
     for (const Workload& work :
          {Workload{.heads = 8, .n = n, .d = 128, .queries = 1},

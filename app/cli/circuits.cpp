@@ -36,14 +36,15 @@ constexpr std::string_view kCircuitsFooter =
     "  heads      each head's context; residual: at each position, what each layer reads; mlp: "
     "what its MLP adds\n"
     "  change     of logit A - logit B of the next token or class, from that of the untouched run\n"
-    "  KL         of its distribution, untouched to changed, in nats; 0 of what is rounding alone\n"
-    "A patch takes from a text of any length: tokens are paired from the beginning and, of what is "
-    "left, from the end\n"
-    "while they are equal, or by --align. What is not paired is not changed.\n"
+    "  KL         of its distribution, untouched to changed, in nats; 0 if only rounding differs\n"
+    "The other text of a patch may have any length: tokens are paired from the beginning, then "
+    "from the end,\n"
+    "while they are equal, or by --align. Unpaired positions are not changed.\n"
     "With --edges each edge of the model is cut in turn: one reader gets the residual stream less "
     "what one sender adds\n"
-    "(or with its mean over positions, --sweep mean), its norm computed again; all else reads the "
-    "stream as it was:\n"
+    "(--sweep mean: the sender's mean over positions replaces it), and its norm is computed again; "
+    "the rest reads the\n"
+    "unchanged stream:\n"
     "  senders    embedding, L.H: a head, L.mlp;  readers: L.H, L.mlp, logits; with --layer and "
     "--head that head alone\n"
     "  all, Q, K, V  change of the logits where all of a head, or only its queries, keys or values "
@@ -385,7 +386,7 @@ std::string edges_text(const PathEdges& made) {
         text += '\n';
     }
     if (silent > 0)
-        text += fmt::format("{} whose cut changes no more than rounding\n",
+        text += fmt::format("{} without effect beyond rounding when cut\n",
                             view::counted(static_cast<Index>(silent), "edge"));
     return text;
 }
@@ -622,7 +623,7 @@ void check_together(const CircuitsOptions& options) {
             "--edges cuts what a part of the model reads; expected no --part, --by-position, "
             "--nearest or --sweep patch");
     if (!options.is_of_head() && !options.nearest.empty())
-        throw bad_input("--nearest is of one head; expected --layer and --head");
+        throw bad_input("--nearest applies to one head; expected --layer and --head");
     if (options.keep_logits && (options.edges || options.is_of_head() || options.output.empty()))
         throw bad_input(
             "--keep-logits writes the logits after each change of a sweep; expected -o OUT.npz, "

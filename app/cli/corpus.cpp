@@ -91,7 +91,7 @@ void check_texts(const std::string& texts) {
     if (std::filesystem::exists(texts, ignored) &&
         !std::filesystem::is_regular_file(texts, ignored))
         throw bad_input(fmt::format(
-            "--texts is '{}'; expected a file of texts, one a line, and no folder or pipe", texts));
+            "--texts is '{}'; expected a file with one text a line, not a folder or pipe", texts));
 }
 
 struct MergeOptions {
@@ -135,14 +135,13 @@ void add_corpus_options(CLI::App& app, CorpusOptions& options) {
               "deviation and extremes of every measure");
     add_number(app, "--batch", options.batch, "N", files::whole_numbers(1, kMostBatch),
                "texts to compute at once; default 16");
-    add_value(
-        app, "--part", options.part, "I/N",
-        "of the texts every N-th piece of 64 from I on, from 0; `attnscope merge` joins parts");
+    add_value(app, "--part", options.part, "I/N",
+              "only pieces I, I + N, I + 2N, … of 64 lines, from 0; `attnscope merge` joins parts");
     add_number(app, "--save-every", options.save_every, "SECONDS", files::real_numbers(0, 1e9),
                "saves the results so far to OUT.partial, from which the same command continues; "
                "default 30");
     app.add_flag("--stream", options.stream,
-                 "the weights of one layer at a time are in memory, for models larger than it");
+                 "keep one layer's weights at a time in memory, for models larger than memory");
 }
 
 files::CorpusJob corpus_job(const std::string& model, const CorpusOptions& options,
@@ -217,8 +216,8 @@ int measure_corpus(const std::string& model, const CorpusOptions& options, const
 
 int run_merge(Args args, Streams io) {
     CLI::App app(
-        "Puts results of `attnscope heads --texts` together: parts of a corpus, in any order and "
-        "grouping, give what the whole corpus does, bit for bit.",
+        "Merges results of `attnscope heads --texts`: parts of a corpus in any order and grouping "
+        "give the same bits as one run over the whole corpus.",
         "attnscope merge");
     MergeOptions options;
     app.add_option("FILES", options.files, "results (.npz, .jsonl, .partial)");

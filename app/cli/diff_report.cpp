@@ -110,8 +110,8 @@ std::string where(const std::vector<DiffRow>& rows) {
             fmt::format("  NaN on one side only in {} cell{}, first {}\n", all.nan.count,
                         all.nan.count == 1 ? "" : "s", cell_description(first->key, all.nan.first));
     if (all.infinite.count > 0)
-        text += fmt::format("  infinite on one side only in {} cell{}, first {}\n",
-                            all.infinite.count, all.infinite.count == 1 ? "" : "s",
+        text += fmt::format("  infinite and different in {} cell{}, first {}\n", all.infinite.count,
+                            all.infinite.count == 1 ? "" : "s",
                             cell_description(first->key, all.infinite.first));
     return text + heads_and_rows(*first);
 }

@@ -61,7 +61,7 @@ void declare_heads(CLI::App& app, HeadsOptions& options) {
     add_call_options(app, options.start.reading);
     add_value(app, "--backend", options.start.backend, "NAME", "backend, by its name");
     add_value(app, "--sort", options.sort, "MEASURE",
-              "largest first, what is not defined last: " + measure_keys());
+              "largest first, undefined last: " + measure_keys());
     add_number(app, "--sequence", options.sequence, "N",
                files::whole_numbers(0, files::kMostPosition), "of the batch, from 0; default 0");
     add_value(app, "-o,--output", options.output, "FILE.csv",
@@ -161,7 +161,7 @@ void check_only_a_model(const HeadsOptions& options, std::string_view with) {
 HeadsResult streamed(const HeadsOptions& options, const std::string& folder, Streams io) {
     const StartOptions& start = options.start;
     if (!start.text)  // what --token-ids says, too
-        throw bad_input("--stream asks for one of --text, --token-ids and --texts");
+        throw bad_input("--stream is given alone; expected --text, --token-ids or --texts with it");
     const Model model = or_throw(Model::open(folder, LoadedBlocks::one));
     const std::vector<std::vector<ModelToken>> tokens{or_throw(model.tokens_of(*start.text))};
     for (const std::string& note : model.notes()) write_note(note, kHeadsName, io);

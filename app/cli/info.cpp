@@ -102,7 +102,9 @@ ordered_json model_json(const std::string& path, Streams io) {
             {"width", config.width},
             {"vocabulary", number(config.vocabulary)},
             {"most_tokens", most ? ordered_json(*most) : ordered_json()},
-            {"reads", config.image ? "image" : "text"},
+            {"reads", config.image   ? "image"
+                      : config.sound ? "sound"
+                                     : "text"},
             {"has_tokenizer", model.tokenizer() != nullptr},
             {"gives_logits", model.gives_logits()},
             {"groups", std::vector<std::string>(groups.begin(), groups.end())},

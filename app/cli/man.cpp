@@ -14,12 +14,12 @@ struct Place {
 constexpr auto kManFiles = std::to_array<Place>({
     {"~/.config/attnscope", "settings of the window"},
     {"~/.local/state/attnscope", "recent files and unsaved work"},
-    {"../share/attnscope", "presets and tours"},
+    {"../share/attnscope", "models, presets, tours, lectures and other data"},
 });
 constexpr auto kManVariables = std::to_array<Place>({
     {"XDG_CONFIG_HOME", "replaces ~/.config"},
     {"XDG_STATE_HOME", "replaces ~/.local/state"},
-    {"ATTNSCOPE_ASSETS", "first folder to search for presets and tours"},
+    {"ATTNSCOPE_ASSETS", "first folder to search for these data"},
     {"DISPLAY, WAYLAND_DISPLAY", "the display of the window; the commands need none"},
 });
 

@@ -60,7 +60,7 @@ OpenedText open_text(const ModelText& given, std::string_view command, Streams i
     opened.model = std::make_shared<const Model>(or_throw(Model::open(options.folder)));
     const ModelConfig& config = opened.model->config();
     if (image && !config.image)
-        throw bad_input(fmt::format("{} reads a text; expected --text TEXT", config.family->text));
+        throw bad_input(fmt::format("{} reads no image; leave out --image", config.family->text));
     for (const std::string& note : opened.model->notes()) write_note(note, command, io);
     if (opened.model->second() != nullptr) {  // its decoder, over the text
         auto decoding = or_throw(decoding_of(*opened.model, {opened.read, options.decoder, {}},

@@ -78,7 +78,7 @@ fs::path file_of(const view::DocumentOrigin& origin) {
     }
     const auto* const file = std::get_if<view::FileOrigin>(&origin);
     if (file != nullptr && files::is_standard(file->path))
-        throw bad_input("a page holds a file, and - is none; expected the name of one");
+        throw bad_input("FILE is -, and a page contains a file; expected the name of a file");
     return file == nullptr ? fs::path() : fs::absolute(file->path);
 }
 

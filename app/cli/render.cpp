@@ -82,7 +82,7 @@ Choice named(const std::string& word, std::string_view flag, std::string_view ex
     if (word.empty()) return {};
     if (chrome)
         throw bad_input(fmt::format(
-            "{} is of a figure of the canvas: expected no --chrome, --all or --film", flag));
+            "{} applies to a figure of the canvas; expected no --chrome, --all or --film", flag));
     const auto& names = view::kNamesOf<Choice>;
     const auto found = std::ranges::find(names, word);
     if (found == std::end(names))
@@ -184,7 +184,7 @@ void check_together(const RenderOptions& options) {
     if (options.main_shots && !options.all)
         throw bad_input("--main-shots is for --all, which draws every workspace");
     if (options.all && files::is_standard(options.output))
-        throw bad_input("-o is -; expected a folder, for --all draws several pictures");
+        throw bad_input("-o is -; expected a folder, because --all draws several pictures");
     if (options.all && !options.start.files.empty())
         throw bad_input(fmt::format("FILE is {}; expected none with --all, which draws presets",
                                     options.start.files.front()));
@@ -272,9 +272,9 @@ int run_render(Args args, Streams io) {
     app.add_flag("--main-shots", options.main_shots,
                  "with --all: only the first picture of each workspace");
     app.add_flag("--film", options.film,
-                 "an animated PNG of the window, or by ffmpeg a video (.mp4, .webm): each line of "
-                 "--replay, with what it moves; without "
-                 "--replay what the workspace plays by itself, as learn does");
+                 "an animated PNG of the window, or a video by ffmpeg (.mp4, .webm): each line of "
+                 "--replay and its motion; without --replay, what the workspace plays by itself "
+                 "(learn)");
     add_number(app, "--rest", options.rest_s, "SECONDS", files::real_numbers(0.05, 60),
                "pause after each line of the film, default 1.2");
     app.add_flag("--full-pass", options.full_pass,

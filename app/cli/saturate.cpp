@@ -235,7 +235,7 @@ void print_gradients(const CLI::App& app, const SaturateArguments& description, 
     for (const char* flag : {"--logits", "--trials"})
         if (app.count(flag) > 0)
             throw bad_input(fmt::format(
-                "{} was given with --gradients; expected only --keys, --rows and --seed", flag));
+                "{} was given with --gradients, which does not use it; leave it out", flag));
     GradientSampling sampling;
     sampling.keys = files::parse_whole_number({"--keys", description.keys});
     sampling.rows = files::parse_whole_number({"--rows", description.rows});

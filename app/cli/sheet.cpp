@@ -108,7 +108,7 @@ void check_options(const CLI::App& app, const Arguments& text) {
     const bool pdf = !text.output.empty();
     if (pdf == text.json)
         throw bad_input(pdf ? "-o was given with --json; expected one of the two"
-                            : "nothing says what to write; expected -o FILE.pdf, --json or --list");
+                            : "no output was named; expected -o FILE.pdf, --json or --list");
     if (pdf) return or_throw(files::check_extension({"-o", text.output}, ".pdf"));
     for (const char* flag : {"--solutions", "--paper"})
         if (app.count(flag) > 0)

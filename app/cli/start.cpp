@@ -99,7 +99,7 @@ void append_window_options(const StartOptions& options, Streams io, Start& start
                                                        : "";
     if (!options.check.empty()) {
         if (!std::filesystem::exists(options.check))
-            throw bad_input(fmt::format("--check is '{}'; expected a file of results that is there",
+            throw bad_input(fmt::format("--check is '{}'; expected an existing file of results",
                                         options.check));
         actions.push_back(view::CheckFile{options.check});
     }
@@ -281,7 +281,9 @@ void append_file(const StartOptions& options, Streams, Start& start) {
              options.needs_attention))
             throw bad_input(fmt::format("{}: {}", path, why));
         for (const Note& note : opened.notes)
-            start.warnings.emplace_back(fmt::format("{}: {}", path, note.text), note.code);
+            start.warnings.emplace_back(
+                note.text.starts_with(path) ? note.text : fmt::format("{}: {}", path, note.text),
+                note.code);
         ready.opened = std::make_shared<const view::Opened>(std::move(opened));
     }
     start.actions.push_back(ready);

@@ -43,8 +43,8 @@ constexpr std::string_view kTraceFooter =
     "--d-k\n"
     "                    or the same as l<N>.Q, ... for several layers: choose one with --layer\n"
     "{}"
-    "                    [H,rows,columns], of a number for each token [B,H,Tq,columns]; fresh ones "
-    "of --seed if absent\n"
+    "                    [H,rows,columns], of a number for each token [B,H,Tq,columns]; if absent, "
+    "initial numbers of --seed\n"
     "  tokens, tokens_kv strings, one a query and one a key; for the window\n"
     "  W_score, W_score_q, W_score_k, w_score   of the score functions general and additive\n"
     "  b_score           of relative: a number for each head and distance\n"
@@ -126,7 +126,7 @@ void declare(CLI::App& app, TraceArguments& text, BackendList backends) {
                "the layer of a file with arrays l<N>.Q, ...");
     add_value(app, "--model", text.model, "FOLDER",
               "a trained model's folder (config.json, *.safetensors, tokenizer), or a .gguf: every "
-              "layer of what it computes for --text or --image");
+              "layer over --text, --image or --audio");
     add_value(app, "--text", text.text, "TEXT", "the text that the model reads");
     add_value(app, "--token-ids", text.token_ids, "N,..",
               "in place of --text: the numbers of the tokens");
@@ -140,8 +140,8 @@ void declare(CLI::App& app, TraceArguments& text, BackendList backends) {
               "heads of the model to switch off: their rows of W_O are 0");
     add_head_options(app, text.rows, text.patches);
     app.add_flag("--stream", text.stream,
-                 "of a model the weights of one layer at a time are in memory, for models larger "
-                 "than it; without the stage output");
+                 "keep one layer's weights of a model at a time in memory, for models larger than "
+                 "memory; without the stage output");
     add_attention_options(app, text.attention);
     app.footer(fmt::format(kTraceFooter, array_format_text(), operation_arrays()));
 }
@@ -243,8 +243,8 @@ std::optional<std::string> left_out(const TraceArguments& text, const files::Fil
             keys.push_back(stage.key);
     if (keys.empty()) return std::nullopt;
     return fmt::format(
-        "{} computed this, which does not store {}: {} pairs of a query and a key are more than "
-        "{}; --backend staged stores them",
+        "the backend {} computed this and does not store {}: {} query–key pairs are more than {}; "
+        "--backend staged stores them",
         computed.backend, fmt::join(keys, ", "),
         call.size.batch * call.size.heads * call.size.tq * call.size.tk, kMostStagedPairs);
 }
@@ -307,14 +307,15 @@ std::optional<std::string> beyond_float(const files::FileCall& call, const Compu
     const std::vector<std::string> names =
         scores ? std::vector<std::string>{} : not_finite(computed, empty_rows_are_nan);
     if (!scores && names.empty()) return std::nullopt;
+    const bool in_double = computed.backend == reference_backend().name();
+    const std::string_view follows = in_double ? "the file has them as NaN or infinity"
+                                               : "what follows from them is NaN or infinite";
     return fmt::format(
         "{}, the most that float32 holds: {}{}",
         scores ? "scores are beyond 3.4e38"
                : fmt::format("numbers on the way to {} are beyond 3.4e38", fmt::join(names, ", ")),
-        scores ? "what follows from them is NaN or infinite" : "they have NaN or infinity",
-        computed.backend == reference_backend().name()
-            ? ""
-            : "; --backend reference computes in float64");
+        scores ? follows : "they have NaN or infinity",
+        in_double ? "" : "; --backend reference computes in float64");
 }
 
 bool writes_folder(const TraceArguments& text) {
@@ -355,7 +356,7 @@ void check_usage(const TraceArguments& text, const std::vector<TraceArguments>& 
     std::map<std::string_view, std::string_view> by_output;
     for (const TraceArguments& call : calls) {
         if (writes_folder(text) && files::is_standard(call.input))
-            throw bad_input("the input is - and -o a folder; expected a file of a name");
+            throw bad_input("the input is - and -o is a folder; expected a named input file");
         std::ranges::copy(files::files_of({"the input", call.input}), std::back_inserter(inputs));
         outputs.push_back({"-o", call.output});
         or_throw(files::check_extension(outputs.back(), ".npz"));
@@ -523,7 +524,7 @@ void check_model_usage(const CLI::App& app, const TraceArguments& text) {
     for (const auto& [option, value] : given_options(app, text.attention))
         if (option != "group")
             throw bad_input(
-                fmt::format("--{} does not apply to --model: its config.json says", option));
+                fmt::format("--{} does not apply to --model: config.json decides it", option));
     or_throw(files::check_extension({"-o", text.output}, ".npz"));
 }
 
@@ -571,7 +572,8 @@ int trace(const CLI::App& app, const TraceArguments& text, Streams io) {
     for (const char* flag : {"--text", "--token-ids", "--image", "--audio", "--decoder", "--off",
                              "--row", "--patch", "--stream"})
         if (app.count(flag) > 0)
-            throw bad_input(fmt::format("{} has no --model; expected its folder", flag));
+            throw bad_input(
+                fmt::format("{} is given without --model; expected a model's folder", flag));
     const std::vector<TraceArguments> calls = calls_of(text);
     check_usage(text, calls);
     const auto threads = parse_threads(text.threads);

@@ -202,8 +202,10 @@ void check_kind(const ModelTrace& request, const Model& model) {
     if (model.config().image && request.reading.text.empty())
         throw bad_input("--image is ''; expected the path of a PNG");
     if (!model.config().image && request.image)
-        throw bad_input(fmt::format("--image is '{}'; {} ({}) reads a text: expected --text TEXT",
-                                    shortened(request.reading.text), request.folder, text));
+        throw bad_input(fmt::format("--image is '{}'; {} ({}) reads {}",
+                                    shortened(request.reading.text), request.folder, text,
+                                    model.config().sound ? "a sound: expected --audio FILE.wav"
+                                                         : "a text: expected --text TEXT"));
 }
 
 /// The vectors of another text at every position of this one, which has as many tokens.
@@ -218,10 +220,10 @@ PatchIntervention made_patch(const ModelTrace& request, const Model& model, cons
         or_throw(read_group(model, reading, backend, keep, {}, {}, LogitRows::last));
     if (std::ssize(source.tokens) != tokens)
         throw bad_input(fmt::format(
-            "--patch: '{}' has {} tokens and {} {}; expected the same number, because each vector "
-            "keeps the position that it has in its own text",
-            typed.text, source.tokens.size(),
-            &read == &reading.text ? "--text" : "the decoder's text", tokens));
+            "--patch: '{}' has {} and {} {}; expected the same number, because each vector keeps "
+            "the position that it has in its own text",
+            typed.text, view::counted(std::ssize(source.tokens), "token"),
+            &read == &reading.text ? "the model's text" : "the decoder's text", tokens));
     std::vector<Index> positions(tokens);
     std::iota(positions.begin(), positions.end(), Index{0});
     return or_throw(patch_from(source, typed.at, typed.part, std::move(positions)));

@@ -305,7 +305,7 @@ int run_train(Args args, Streams io) {
         "Trains a small transformer on a task whose correct attention is known. The same "
         "specification "
         "gives the same run, bit for bit, on one machine. The table's numbers are means of the "
-        "last 50 steps; saturated: rows whose largest weight is above 0.99.",
+        "last 50 steps; saturated: rows of two or more keys with a weight above 0.99.",
         "attnscope train", args, io, declare_train, train_all);
 }
 

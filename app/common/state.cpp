@@ -131,8 +131,8 @@ AppState initial_state() {
     std::string warning;
     Result<AppState> state = load_preset(kFirstPreset).and_then(state_of);
     if (!state) {
-        warning =
-            fmt::format("The same sentence with seeded weights is shown: {}", state.error().text());
+        warning = fmt::format("The first preset cannot be opened, so seeded weights are shown: {}",
+                              state.error().text());
         state = state_of(seeded_first_document());
     }
     state->message = warning.empty() ? Message{fmt::format("{}. {}", state->document().title,

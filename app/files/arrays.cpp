@@ -316,7 +316,7 @@ std::vector<float> ArrayReader::round(std::string_view name, std::string_view dt
         std::ranges::count_if(values, finite) - std::ranges::count_if(rounded, finite);
     if (lost > 0)
         overflows_.push_back(fmt::format(
-            "{} value(s) of {} are too large for float32 and became infinite", lost, name));
+            "too large for float32 and now infinite: {} of the numbers of {}", lost, name));
     rounded_.push_back(fmt::format("{} ({})", name, dtype));
     only_float64_ = only_float64_ && dtype == "float64";
     return rounded;
@@ -363,7 +363,7 @@ std::vector<Note> ArrayReader::notes() const {
     std::vector<Note> notes(overflows_.begin(), overflows_.end());
     if (!renamed_.empty()) notes.emplace_back(renamed_);
     if (!rounded_.empty())
-        notes.emplace_back(fmt::format("{} rounded to float32", fmt::join(rounded_, ", ")),
+        notes.emplace_back(fmt::format("{} converted to float32", fmt::join(rounded_, ", ")),
                            only_float64_ ? NoteCode::rounded_float64 : NoteCode::rounded);
     return notes;
 }

@@ -254,8 +254,9 @@ void read_slopes(ArrayReader& reader, const std::string& name, const Dimensions&
                     -slopes[static_cast<std::size_t>(n)] *
                     static_cast<float>(std::abs(i + offset - j));
     spec.mask.bias = make_bias(std::move(bias));
-    notes.push_back(fmt::format("{}: −slope · |i {} {} − j| is added to the scores", what,
-                                offset < 0 ? "−" : "+", std::abs(offset)));
+    const std::string query =
+        offset == 0 ? "i" : fmt::format("i {} {}", offset < 0 ? "−" : "+", std::abs(offset));
+    notes.push_back(fmt::format("{}: −slope · |{} − j| is added to the scores", what, query));
 }
 
 void read_log_gates(ArrayReader& reader, const std::string& name, const Dimensions& size,

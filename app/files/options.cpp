@@ -417,7 +417,9 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
     {"alibi", "", "true", kPositions, "subtract slope·distance from scores, one slope per head",
      set_alibi},
     {"causal", "ALIGN", kBare, kMask,
-     "key j ≤ query i, =top-left; =bottom-right: j ≤ i + Tk − Tq. Required if Tq ≠ Tk", set_causal},
+     "key j ≤ query i, =top-left; =bottom-right: j ≤ i + Tk − Tq. Required if Tq ≠ Tk without "
+     "query-offset",
+     set_causal},
     {"window", "W", "", kMask, "|i − j| ≤ W, by position", set_mask<&MaskSpec::window>,
      whole_numbers(0, kMostPosition)},
     {"window-left", "L", "", kMask, "i − j ≤ L, by position", set_mask<&MaskSpec::window_left>,
@@ -428,14 +430,14 @@ constexpr auto kOptions = std::to_array<AttentionOption>({
      "D",
      "",
      kMask,
-     "i − j is a multiple of D, by position: a window of W then has W / D keys on each side; "
+     "i − j is a multiple of D, by position: a window W then has ⌊W / D⌋ keys on each side; "
      "global tokens are exempt",
      set_dilation,
      whole_numbers(1, kMostPosition),
      {},
      Stage::masked},
     {"global-tokens", "G", "", kMask,
-     "the first G tokens see all and are seen by all, whatever the window",
+     "no window for the first G tokens, as queries or keys; other masks still apply",
      set_mask<&MaskSpec::global_tokens>, whole_numbers(0, kMostPosition)},
     {"block", "S", "", kMask, "position and key in the same block of S tokens",
      set_mask<&MaskSpec::block>, whole_numbers(1, kMostPosition)},
@@ -566,7 +568,7 @@ void set_operation_of(CallOptions& call, const OptionValues& values) {
             has_field = has_field || call.which_operation == row.operation;
         }
         if (has_field) continue;
-        throw bad_input(fmt::format("{} is {} without operation {}; expected that as well",
+        throw bad_input(fmt::format("{} is {}; expected it only with operation {}",
                                     given->second.shown, shortened(given->second.text), keys));
     }
     if (!call.which_operation) return;

@@ -65,8 +65,9 @@ class RotaryReader {
         if (spec.rope) wrong("rope is given; leave one out");
         if (!q.cos.empty()) wrong(fmt::format("{} is given; leave one out", q.cos));
         if (size_.d_k % 2 != 0)
-            wrong(fmt::format("it rotates pairs of columns; expected an even d_k, not {}",
-                              size_.d_k));
+            throw bad_input(
+                fmt::format("{}: d_k is {} with log-temperature; expected an even number",
+                            reader_.path(), size_.d_k));
         spec.rope.emplace().tables = std::make_shared<const RotaryTables>(log_temperature_tables(
             *options_.log_temperature, cache_rows(q, spec), size_.tk, size_.d_k));
     }

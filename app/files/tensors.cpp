@@ -238,7 +238,7 @@ OperationParams read_operation_params(const LayerReader& layer, const CallOption
     for (std::size_t p = 0; p < params.tensors.size(); ++p)
         if (params.tensors[p].empty()) params.tensors[p] = std::move(made.tensors[p]);
     file.fresh_params = true;
-    file.notes.push_back(fmt::format("{}: {} not given: random ones from seed {}, untrained",
+    file.notes.push_back(fmt::format("{}: {} not given: untrained initial numbers of seed {}",
                                      layer.shown(), fmt::join(fresh, ", "), file.operation->seed));
     return params;
 }

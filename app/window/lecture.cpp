@@ -150,7 +150,7 @@ void carry_out(AppState& state, const CopyState&) {
     state.effects.clipboard = state_to_text(state);
     show_message(state,
                  "Copied this state as text, {} characters. Press Ctrl+K and paste it there, or "
-                 "save it to a file and open that.",
+                 "save it to a file and open the file.",
                  state.effects.clipboard->size());
 }
 

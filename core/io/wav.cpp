@@ -58,7 +58,7 @@ double sample_at(std::string_view bytes, std::size_t at, const Coding& coding) {
 Result<Sound> parse_wav(std::string_view bytes, std::string_view where) {
     if (!bytes.starts_with("RIFF") || bytes.substr(0, 12).substr(8) != "WAVE")
         return bad_input(fmt::format(
-            "{} is no WAV file, which begins with RIFF and WAVE; expected one, which ffmpeg makes: "
+            "{} is not a WAV file: it does not begin with RIFF and WAVE; ffmpeg makes one: "
             "ffmpeg -i SOUND -ar 16000 -ac 1 sound.wav",
             where));
     std::optional<Coding> coding;
@@ -84,8 +84,9 @@ Result<Sound> parse_wav(std::string_view bytes, std::string_view where) {
             "bits, or floats (3) of 32 or 64",
             where, coding->kind, coding->bits));
     if (coding->channels == 0 || coding->rate == 0)
-        return bad_input(fmt::format("{} has {} channels and {} samples a second; expected some",
-                                     where, coding->channels, coding->rate));
+        return bad_input(
+            fmt::format("{} has {} channels and {} samples a second; expected at least 1 of each",
+                        where, coding->channels, coding->rate));
     const std::size_t of_one = coding->bits / 8;
     const std::size_t count = data->size() / (of_one * coding->channels);
     Sound sound{coding->rate, {}};

@@ -64,8 +64,8 @@ void read_family(ConfigReader& reader, ModelConfig& config) {
     if (config.family != nullptr) return;
     const std::string python = python_of_recording(reader);
     reader.wrong(*reader.find({"model_type"}),  // again, because the complaint names the last key
-                 fmt::format("one of {}; of another, Python records the attention of a run, which "
-                             "is opened alone: {}",
+                 fmt::format("one of {}. For another model, Python records the attention of one "
+                             "run, which attnscope opens: {}",
                              model_family_text(), python));
 }
 
@@ -165,7 +165,7 @@ void read_codes(ConfigReader& reader, const json& codes, ModelConfig& config) {
                         is("quant_method", "bitsandbytes", "bitsandbytes");
     if (!config.eight_bits)
         reader.wrong(codes,
-                     "none, or bitsandbytes with 'load_in_8bit': other weights that are codes are "
+                     "none, or bitsandbytes with 'load_in_8bit': other quantised weights are "
                      "not read here");
 }
 
@@ -638,8 +638,8 @@ void read_expert_groups(ConfigReader& reader, ModelConfig& config) {
         config.groups_taken > config.expert_groups ||
         config.experts_per_token > config.groups_taken * each)
         reader.complain(fmt::format(
-            "takes {} of {} experts from {} of {} groups; expected groups of equal size{} that "
-            "have so many experts",
+            "takes {} of {} experts from {} of {} groups; expected groups of equal size{} with "
+            "enough experts",
             config.experts_per_token, config.experts, config.groups_taken, config.expert_groups,
             sigmoid ? ", at least 2," : ""));
 }

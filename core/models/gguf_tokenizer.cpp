@@ -114,7 +114,8 @@ class GgufVocabulary {
     explicit GgufVocabulary(const json& values) : step_(values) {
         const std::string kind = step_.text_or("tokenizer.ggml.model", "none");
         if (kind == "none" || kind == "no_vocab")
-            TokenizerStep::fault("has no tokenizer: 'tokenizer.ggml.model' is not there, or none");
+            TokenizerStep::fault(
+                "has no tokenizer: 'tokenizer.ggml.model' is missing or says none");
         byte_pairs_ = kind == "gpt2";
         unigram_ = kind == "t5";
         if (!byte_pairs_ && !unigram_ && kind != "llama")
@@ -128,9 +129,8 @@ class GgufVocabulary {
             TokenizerStep::fault("has no 'tokenizer.ggml.scores'");
         for (const json* each : {scores, kinds})
             if (each != nullptr && (!each->is_array() || each->size() != tokens.size()))
-                TokenizerStep::fault(
-                    fmt::format("has {}, and other numbers of their scores or types",
-                                counted(tokens.size(), "token")));
+                TokenizerStep::fault(fmt::format("has {}, but another number of scores or types",
+                                                 counted(tokens.size(), "token")));
         for (std::size_t n = 0; n < tokens.size(); ++n)
             add(tokens[n], scores ? &(*scores)[n] : nullptr, kinds ? &(*kinds)[n] : nullptr);
     }

@@ -59,8 +59,9 @@ Result<void> check_row(const RowIntervention& row, const AttentionSpec& spec, In
     for (std::size_t j = 0; j < row.weights.size(); ++j) {
         const double weight = row.weights[j];
         if (!(weight >= 0.0) || std::isinf(weight))
-            return bad_input(fmt::format("{} has the weight {} at key {}; expected at least 0",
-                                         name, weight, j));
+            return bad_input(
+                fmt::format("{} has the weight {} at key {}; expected a finite number, at least 0",
+                            name, weight, j));
         if (weight > 0.0 && allowed[j] == 0)
             return bad_input(
                 fmt::format("{} has the weight {} at key {}, which the mask forbids; expected 0",

@@ -188,8 +188,8 @@ std::vector<std::string> Model::notes() const {
     std::vector<std::string> notes = file_notes_;
     if (config_.eight_bits)
         notes.push_back(
-            "weights of 8 bits are dequantised, q · SCB / 127; bitsandbytes also rounds what they "
-            "are multiplied with, which is not done here");
+            "weights of 8 bits are dequantised, q · SCB / 127; bitsandbytes also rounds the inputs "
+            "of their products, attnscope does not");
     if (config_.image && !config_.image->has_preparation)
         notes.push_back(fmt::format("the folder has no preprocessor_config.json; an image is {}",
                                     preparation_text(*config_.image)));
@@ -204,8 +204,8 @@ std::vector<std::string> Model::notes() const {
         weights_->read_out.there())
         notes.push_back(
             "the file's read-out differs from the embedding and is used, although the "
-            "configuration ties them ('tie_word_embeddings'): as transformers 5; transformers 4 "
-            "uses the embedding");
+            "configuration ties them ('tie_word_embeddings'): transformers 5 does the same, "
+            "transformers 4 uses the embedding");
     const auto note = [&](const std::vector<std::string>& keys, std::string_view text) {
         if (keys.empty()) return;
         notes.push_back(fmt::format("'{}' of config.json {} not used: {}", fmt::join(keys, "', '"),
@@ -427,7 +427,7 @@ Result<ModelRun> Model::read_image(const std::string& file, const BlockOptions& 
     const auto fitted = fitted_image(*read, input);
     if (!fitted) return tl::unexpected(within(file, fitted.error()));
     auto run = run_over(pixels_of(*fitted, input),
-                        read->over_white ? "pixels that are not opaque lie over white" : "");
+                        read->over_white ? "transparent pixels are drawn over white" : "");
     if (run) run->image = std::make_shared<const RgbImage>(patched_part(*fitted, input));
     return run;
 }
@@ -438,8 +438,9 @@ Result<ModelRun> Model::read_sound(const std::string& file, const BlockOptions& 
     if (!file.empty()) {
         std::error_code none;
         if (!std::filesystem::exists(file, none))
-            return bad_input(fmt::format("'{}' is no file; {} reads a sound: expected a WAV",
-                                         shortened(file), config_.family->text));
+            return bad_input(
+                fmt::format("'{}' does not exist; {} reads a sound: expected a WAV file",
+                            shortened(file), config_.family->text));
         auto read = read_wav(file);
         if (!read) return tl::unexpected(read.error());
         sound = *std::move(read);

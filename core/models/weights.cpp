@@ -553,8 +553,8 @@ void check_padding(const ArrayFile& file, const ModelConfig& config, const Weigh
                    Steps& steps) {
     if (config.padding_id + 1 < positions.shape().t) return;
     steps.keep(Error{
-        fmt::format("{} has {}, and those of tokens begin at {}, after "
-                    "'pad_token_id'; expected more",
+        fmt::format("{} has {}, but positions of tokens begin at {}, after "
+                    "'pad_token_id'; expected more positions",
                     file.what(), counted(positions.shape().t, "position"), config.padding_id + 1)});
 }
 

@@ -444,7 +444,8 @@ class LanguageReader {
         const bool turns = in_turn != nullptr && in_turn->get<bool>();
         if (left_out != nullptr && !turns) throw Fault{"leave_out needs in_turn: true"};
         if (!turns) return;
-        if (made_->holds_out()) throw Fault{"in_turn and held_out; expected one of them"};
+        if (made_->holds_out())
+            throw Fault{"in_turn and held_out are both given; expected one of them"};
         const Index count = std::ssize(kinds()[made_->root_].entries);
         const Index skipped =
             left_out == nullptr ? count : whole_of(object_, "leave_out", count, count - 1);
@@ -461,7 +462,8 @@ class LanguageReader {
         }
         if (!training || !held_out)
             throw Fault{
-                fmt::format("held_out: {} of {} texts has such a combination; expected some",
+                fmt::format("held_out: {} of {} texts has such a combination; expected some texts "
+                            "with one and some without",
                             held_out ? "every one" : "none", kCheckedDraws)};
     }
 

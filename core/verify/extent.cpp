@@ -299,7 +299,7 @@ class Extent {
             else if (items.size() == kMost)
                 items.emplace_back("…");
         }
-        return fmt::format("each head equal to the expected values of another head: {}",
+        return fmt::format("each such row equal to the expected row of another head: {}",
                            fmt::join(items, ", "));
     }
 

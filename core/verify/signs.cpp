@@ -103,7 +103,7 @@ void add_sums(const Seen& seen, bool below_one, std::vector<Fact>& facts) {
         const bool expected = below_one && seen.worst_sum < 1.0;
         facts.push_back(
             {"row_sums",
-             fmt::format("{} of {} rows of weights do not sum to 1: {} sums to {:.6g}{}",
+             fmt::format("rows of weights that do not sum to 1: {} of {}; {} sums to {:.6g}{}",
                          seen.wrong_rows, seen.rows, row_name(seen.worst), seen.worst_sum,
                          expected ? ", as with a sink or dropout" : ""),
              !below_one});
@@ -116,7 +116,7 @@ void add_sums(const Seen& seen, bool below_one, std::vector<Fact>& facts) {
     if (seen.negative + seen.above_one > 0)
         facts.push_back(
             {"range",
-             fmt::format("{} weights are negative, {} are above 1", seen.negative, seen.above_one),
+             fmt::format("weights below 0: {}; above 1: {}", seen.negative, seen.above_one),
              seen.negative > 0 || !below_one});
 }
 
@@ -133,7 +133,7 @@ void add_support(const Seen& seen, const AttentionSpec& spec, std::vector<Fact>&
             {"support", "no weight is left of the diagonal: the support j ≥ i", causal});
     else if (seen.right > 0 && causal)
         facts.push_back({"support",
-                         fmt::format("{} weights are right of the diagonal, {:.4g} of {} in total",
+                         fmt::format("weights right of the diagonal: {}, {:.4g} of {} in total",
                                      seen.right, seen.right_mass, seen.rows),
                          false});
 }
@@ -149,7 +149,7 @@ void add_mask(const Tensor& weights, const Mask& mask, std::vector<Fact>& facts)
     if (forbidden > 0)
         facts.push_back(
             {"forbidden",
-             fmt::format("{} weights are at forbidden pairs, {:.4g} in total", forbidden, mass),
+             fmt::format("weights at forbidden pairs: {}, {:.4g} in total", forbidden, mass),
              true});
 }
 
@@ -227,8 +227,8 @@ void add_consistency(const Results& results, std::vector<Fact>& facts) {
                  [&](Index b, Index h, Index i) { check_softmax(results, b, h, i, u, found); });
     if (found.wrong > 0)
         facts.push_back({"softmax",
-                         fmt::format("{} of {} rows of weights are not the softmax of their "
-                                     "masked scores: {} is {:.6g}, but softmax gives {:.6g}",
+                         fmt::format("rows of weights that are not the softmax of their masked "
+                                     "scores: {} of {}; {} is {:.6g}, but softmax gives {:.6g}",
                                      found.wrong, found.rows, row_name(found.first), found.weight,
                                      found.expected),
                          true});

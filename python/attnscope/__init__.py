@@ -131,7 +131,7 @@ def show(q: Any, k: Any = None, v: Any = None, *, layer: Optional[int] = None, h
 def _source(q: Any, k: Any = None, v: Any = None, **options: Any) -> _figure.Contents:
     if isinstance(q, (Model, _figure.TrainedModel)):
         if options or v is not None:
-            raise ValueError(f"{', '.join(options) or 'v'}: no option of a model; expected the model and its text: show(model, 'Anna and Tom')")
+            raise ValueError(f"{', '.join(options) or 'v'}: not an option of a model; expected the model and its text: show(model, 'Anna and Tom')")
         return q._trained(k) if isinstance(q, Model) else q
     if not isinstance(q, (str, os.PathLike)):
         return contents(q, k, v, **options)

@@ -482,7 +482,7 @@ class Model:
     @staticmethod
     def _one(text: Text, what: str) -> None:
         if _is_batch(text):
-            raise ValueError(f"text is a list of {len(text or ())}, and {what} is of one text; expected one text: call it for each")
+            raise ValueError(f"text is a list of {len(text or ())}, but {what} takes one text; call it for each text")
 
     def _run(self, flags: Flags) -> bytes:
         try:

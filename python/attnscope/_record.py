@@ -391,7 +391,7 @@ class Recording:
                 return (f"{what}: attn_implementation is '{used}'; expected 'sdpa' or 'flex_attention'. Pass attn_implementation=\"sdpa\" to "
                         "from_pretrained(), or call model.set_attn_implementation(\"sdpa\")")
         if self._softmax:
-            return (f"{what}, but softmax: the model computes attention itself; expected one of them. attnscope.save(path, model, inputs) records "
+            return (f"{what}, but softmax ran: the model computes attention itself; expected one of these calls. attnscope.save(path, model, inputs) records "
                     "its projections")
         return f"{what}, and no softmax either; expected a model with softmax attention"
 

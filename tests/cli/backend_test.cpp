@@ -39,8 +39,8 @@ TEST_CASE("a large call is traced by fused; one line says what is missing and ho
     const Traced traced = trace_column(kTooManyForStages, {});
     CHECK(contains(traced.ran.out, "fused"));
     CHECK(traced.ran.err ==
-          "attnscope trace: note: fused computed this, which does not store scores, scaled, "
-          "masked, weights: 16810000 pairs of a query and a key are more than 16777216; --backend "
+          "attnscope trace: note: the backend fused computed this and does not store scores, "
+          "scaled, masked, weights: 16810000 query–key pairs are more than 16777216; --backend "
           "staged stores them\n");
     CHECK(traced.arrays ==
           std::vector<std::string>{"q", "k", "v", "context", "output", "logsumexp", "options"});

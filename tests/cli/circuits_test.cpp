@@ -200,7 +200,7 @@ TEST_CASE("circuits: what cannot be is refused by its name") {
     check_refused({"circuits", circuit.folder}, "no --text; expected the text");
     check_refused(circuit.asked({"--image", "x.png"}), "--image and a text are given");
     check_refused({"circuits", circuit.folder, "--image", "x.png"},
-                  "Llama reads a text; expected --text TEXT");
+                  "Llama reads no image; leave out --image");
     check_refused(circuit.asked({"--sweep", "median"}),
                   "--sweep is 'median'; expected one of zero, mean, patch");
     check_refused(circuit.asked({"--sweep", "patch"}), "--sweep patch needs --from TEXT");
@@ -214,7 +214,7 @@ TEST_CASE("circuits: what cannot be is refused by its name") {
     check_refused(patch({"--align", "0=0,0=1"}), "token 0 of the text is paired twice");
     check_refused(patch({"--align", "0:0"}), "'0:0' pairs no tokens");
     check_refused(circuit.asked({"--align", "0=0"}), "--align applies only with --sweep patch");
-    check_refused(circuit.asked({"--nearest", "3"}), "--nearest is of one head");
+    check_refused(circuit.asked({"--nearest", "3"}), "--nearest applies to one head");
     check_refused(circuit.asked({"--from", "ab"}), "--from applies only with --sweep patch");
     check_refused(circuit.asked({"--logits", "zebra", "c"}), "there is no token 'zebra'");
     check_refused(circuit.asked({"--logits", "#99", "c"}),

@@ -368,7 +368,7 @@ TEST_CASE("heads --stream: the measures of one text with the weights of one laye
     check_refused(
         {"trace", "--model", folder, "--text", "a", "--stream", "--off", "0.0", "-o", one},
         "--off cannot be combined with --stream");
-    check_refused({"heads", folder, "--stream"}, "--stream asks for one of");
+    check_refused({"heads", folder, "--stream"}, "--stream is given alone; expected");
     check_refused({"heads", folder, "--stream", "--text", "a", "--sort", "change"},
                   "--sort is 'change', which --stream does not measure");
     check_refused({"heads", folder, "--stream", "--text", "a", "--off", "0.0"},

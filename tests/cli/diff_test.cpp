@@ -416,7 +416,7 @@ TEST_CASE_FIXTURE(OnDisk, "masked scores and weights of one file that do not fit
                                  .add("weights", swapped)
                                  .write(scratch, "b.npz");
     CHECK(contains(ends(1, {"diff", path, "--causal"}).out,
-                   "1 of 12 rows of weights are not the softmax of their masked scores: "
+                   "rows of weights that are not the softmax of their masked scores: 1 of 12; "
                    "row [0, 1, 3] is "));
 }
 

@@ -170,13 +170,13 @@ TEST_CASE_FIXTURE(WithGpt2, "what does not go with --model is refused by its nam
     };
     refused({"--model", folder, "-o", "o.npz"},
             "--model has no --text; expected the text it reads");
-    refused({"--text", "a", "-o", "o.npz"}, "--text has no --model; expected its folder");
+    refused({"--text", "a", "-o", "o.npz"}, "--text is given without --model; expected a model");
     refused({"--model", folder, "--text", "a"}, "expected an output file: -o OUT.npz");
     refused({"--model", folder, "--text", "", "-o", "o.npz"}, "the text has no token");
     refused({"in.npz", "--model", folder, "--text", "a", "-o", "o.npz"},
             "'in.npz' is given with --model; expected one of them");
     refused({"--model", folder, "--text", "a", "-o", "o.npz", "--causal"},
-            "--causal does not apply to --model: its config.json says");
+            "--causal does not apply to --model: config.json decides it");
     refused({"--model", folder, "--text", "a", "-o", "o.npz", "--grad"},
             "--grad does not apply to --model");
     refused({"--model", folder, "--text", "a", "-o", "o.txt"}, "o.txt");
@@ -231,7 +231,7 @@ TEST_CASE_FIXTURE(OnDisk,
             "--text and --image '" + image + "' are given; expected one of the two");
     refused({"--model", kVitFolder},
             "--model has no --text; expected the text it reads, --image FILE.png");
-    refused({"--image", image}, "--image has no --model; expected its folder");
+    refused({"--image", image}, "--image is given without --model; expected a model's folder");
     refused({"--model", kVitFolder, "--image", "/nowhere/a.png"}, "/nowhere/a.png");
     refused({"--model", kVitFolder, "--image", kVitFolder + "/config.json"},
             "/config.json is not a PNG image: it does not begin with a PNG's eight bytes");
@@ -349,10 +349,10 @@ TEST_CASE_FIXTURE(WithGpt2, "interventions that cannot be are refused by what wa
     refused({"--row", "0.1.3=0,0,0,0,1"}, "which the mask forbids");
     refused({"--patch", "0.1.w=a"}, "--patch is '0.1.w=a'; expected LAYER.HEAD.q|k|v=TEXT");
     refused({"--patch", "0.1.v=a"},
-            "--patch: 'a' has 1 tokens and --text 5; expected the same number");
+            "--patch: 'a' has 1 token and the model's text 5; expected the same number");
     refused({"--patch", "0.5.v=ba cc"}, "layer 0 has no");
     check_refused({"trace", "in.npz", "-o", "o.npz", "--off", "0.1"},
-                  "--off has no --model; expected its folder");
+                  "--off is given without --model; expected a model's folder");
     check_refused({"render", "--off", "0.1", "-o", "x.png"},
                   "--off is for a trained model, a folder whose config.json has a model_type, or a "
                   ".gguf; no file is given");

@@ -90,7 +90,7 @@ TEST_CASE("an operation on any file of tensors: fresh parameters of a seed, said
     const std::string target = scratch.at("o.npz");
     const Ran ran =
         traced_operation(golden("qkv.npz"), target, {"--operation", "latents", "--latents", "2"});
-    CHECK(contains(ran.err, "latents, W_latent not given: random ones from seed 0, untrained"));
+    CHECK(contains(ran.err, "latents, W_latent not given: untrained initial numbers of seed 0"));
     CHECK(contains(ran.out, "operation latents, forward"));
     CHECK(contains(ran.out, "against softmax attention's"));
     const std::vector<float> first = floats(read_npz(target).value(), "weights_in");

@@ -51,8 +51,8 @@ TEST_CASE("the shape of every output follows its input, with heads, X_kv, W_O an
 
 TEST_CASE_FIXTURE(OnDisk, "float64 and integers are read, rounded, and what is lost is said") {
     const Ran ran = succeeds({"trace", golden("float64.npz"), "-o", scratch.at("o.npz")});
-    CHECK(contains(ran.err, "4 value(s) of Q are too large for float32 and became infinite"));
-    CHECK(contains(ran.err, "Q (float64), K (float64), V (int32) rounded to float32"));
+    CHECK(contains(ran.err, "too large for float32 and now infinite: 4 of the numbers of Q"));
+    CHECK(contains(ran.err, "Q (float64), K (float64), V (int32) converted to float32"));
 }
 
 TEST_CASE_FIXTURE(

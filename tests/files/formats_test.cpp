@@ -128,7 +128,7 @@ TEST_CASE_FIXTURE(OnDisk, "the window opens every format, and its document is na
     CHECK(title("call/") == "call");
     const TensorFile file = read(scratch / "call");
     CHECK(values_of(file.layers[0].v) == std::vector<float>{0.5, 4});
-    CHECK(notes_contain(file, "Q (float64), K (float64), V (float64) rounded to float32"));
+    CHECK(notes_contain(file, "Q (float64), K (float64), V (float64) converted to float32"));
     CHECK_FALSE(holds_tensors("session.json"));
     REQUIRE(write_file_atomically(scratch / "f.xyz", "x"));
     const auto other = opener(backends())({scratch.at("f.xyz"), 0}, {});

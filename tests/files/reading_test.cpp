@@ -355,7 +355,7 @@ TEST_CASE_FIXTURE(OnDisk,
     CHECK(result.weights({0, 0})(0, 0) == 1.0F);
     CHECK(result.weights({0, 0})(1, 2) == 0.0F);
     view::apply(scores, view::SetScaling{false});
-    CHECK(scores.message.text == "s.npz gives scaled: they were scaled before.");
+    CHECK(scores.message.text == "s.npz gives scores: they were scaled before.");
     view::AppState weights = opened_state(scratch / "w.npz");
     view::apply(weights, view::SetCausal{true});
     CHECK(weights.message.text == "w.npz has fixed weights, which no mask changes.");

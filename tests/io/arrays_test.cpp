@@ -123,7 +123,7 @@ TEST_CASE_FIXTURE(OnDisk, "shards are one file, and what is missing is named") {
           std::vector<fs::path>{index, scratch / "m-1.safetensors", scratch / "m-2.safetensors"});
     fs::remove(scratch / "m-2.safetensors");
     CHECK(contains(complaint(index),
-                   "the shard m-2.safetensors is missing, which has 1 of 2 arrays (b)"));
+                   "the shard m-2.safetensors is missing; it has 1 of 2 arrays (b)"));
     write_bytes(scratch / "m-2.safetensors", float_tensor("c", 2));
     CHECK(contains(complaint(index), "b should be in m-2.safetensors, which does not have it"));
     for (const char* other : {"../m-1.safetensors", "/etc/passwd", "m-1.txt", "x/m.safetensors"}) {

@@ -63,16 +63,16 @@ TEST_CASE("samples of each coding are numbers from -1 to 1") {
 }
 
 TEST_CASE("what is no whole WAV file is refused by what it lacks") {
-    CHECK(fault_of("ID3 of an mp3, which is longer").starts_with("x.wav is no WAV file"));
-    CHECK(fault_of("").starts_with("x.wav is no WAV file"));
-    CHECK(fault_of("RIFF").starts_with("x.wav is no WAV file"));
+    CHECK(fault_of("ID3 of an mp3, which is longer").starts_with("x.wav is not a WAV file"));
+    CHECK(fault_of("").starts_with("x.wav is not a WAV file"));
+    CHECK(fault_of("RIFF").starts_with("x.wav is not a WAV file"));
     CHECK(fault_of(wav({}, little(0, 2), 4)) ==
           "x.wav has 2 bytes of samples; expected 4: it is cut short");
     CHECK(fault_of("RIFF____WAVE") == "x.wav has no chunk 'fmt '; expected a whole WAV file");
     CHECK(fault_of(wav({6, 1, 8}, "a")).starts_with("x.wav has samples of coding 6 and 8 bits"));
     CHECK(fault_of(wav({1, 1, 12}, "aa")).starts_with("x.wav has samples of coding 1 and 12 bits"));
     CHECK(fault_of(wav({1, 0, 16}, "aa")) ==
-          "x.wav has 0 channels and 16000 samples a second; expected some");
+          "x.wav has 0 channels and 16000 samples a second; expected at least 1 of each");
     CHECK(fault_of(wav({3, 1, 32}, bytes_of(std::numeric_limits<float>::infinity()))) ==
           "x.wav: sample 0 is inf; expected a finite number");
     const std::string whole = wav({}, little(0x4000, 2));

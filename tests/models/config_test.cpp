@@ -106,7 +106,7 @@ TEST_CASE("a setting that would change the numbers is refused by its name") {
     };
     CHECK(refused(R"("quantization_config":{"bits":8})") ==
           "c.json has 'quantization_config' = {\"bits\":8}; expected none, or bitsandbytes with "
-          "'load_in_8bit': other weights that are codes are not read here");
+          "'load_in_8bit': other quantised weights are not read here");
     CHECK(refused(R"("is_decoder":true)", "bert") ==
           "c.json has 'is_decoder' = true; expected false: it is computed as an encoder");
     CHECK(refused(R"("is_causal":false)") ==
@@ -346,13 +346,13 @@ TEST_CASE("what is wrong with a config is named") {
         {"audio-spectrogram-transformer", R"(,"num_mel_bins":8,"patch_size":16)", "",
          R"(AutoFeatureExtractor.from_pretrained(".")(SAMPLES, sampling_rate=16000, return_tensors="pt"))"}};
     for (const auto& other : kOthers)
-        CHECK(
-            fault_of(fmt::format(R"({{"model_type":"{}"{}}})", other.type, other.more)) ==
-            fmt::format("c.json has 'model_type' = \"{}\"; expected one of {}; of another, Python "
-                        "records the attention of a run, which is opened alone: import attnscope, "
-                        "{}transformers as t; m = t.AutoModel.from_pretrained(\".\"); "
-                        "attnscope.record(m, \"attention.npz\").run(**t.{})",
-                        other.type, model_family_text(), other.imports, other.inputs));
+        CHECK(fault_of(fmt::format(R"({{"model_type":"{}"{}}})", other.type, other.more)) ==
+              fmt::format("c.json has 'model_type' = \"{}\"; expected one of {}. For another "
+                          "model, Python records the attention of one run, which attnscope opens: "
+                          "import attnscope, "
+                          "{}transformers as t; m = t.AutoModel.from_pretrained(\".\"); "
+                          "attnscope.record(m, \"attention.npz\").run(**t.{})",
+                          other.type, model_family_text(), other.imports, other.inputs));
     CHECK(fault_of("[]") == "c.json is not a JSON object");
     CHECK(fault_of(R"({"model_type":"gpt2","n_embd":24,"n_layer":2,"vocab_size":50})") ==
           "c.json has no 'num_attention_heads'");

@@ -299,7 +299,7 @@ TEST_CASE("what published configurations say reaches the layers") {
 TEST_CASE("what a row cannot say is refused by its name") {
     CHECK(fault_with(kDeepSeek3, "n_group", "7") ==
           "c.json takes 8 of 256 experts from 4 of 7 groups; expected groups of equal size, at "
-          "least 2, that have so many experts");
+          "least 2, with enough experts");
     CHECK(fault_with(kDeepSeek3, "num_key_value_heads", "64") ==
           "c.json has 'num_key_value_heads' = 64; expected 128, as query heads");
     CHECK(fault_with(kDeepSeek3, "scoring_func", "\"softmax\"") ==
@@ -345,7 +345,7 @@ TEST_CASE("what a row cannot say is refused by its name") {
           "c.json has 'moe_intermediate_size' = 2; expected none: it is not computed here");
     CHECK(fault_with(kOss, "quantization_config", R"({"quant_method":"mxfp4"})") ==
           "c.json has 'quantization_config' = {\"quant_method\":\"mxfp4\"}; expected none, or "
-          "bitsandbytes with 'load_in_8bit': other weights that are codes are not read here");
+          "bitsandbytes with 'load_in_8bit': other quantised weights are not read here");
     CHECK(fault_with(kRoberta, "is_decoder", "true") ==
           "c.json has 'is_decoder' = true; expected false: it is computed as an encoder");
     CHECK(fault_with(kOpt, "do_layer_norm_before", "false") ==

@@ -357,7 +357,7 @@ TEST_CASE("a file is GGUF by its name or its first bytes, and is a model") {
     CHECK_FALSE(is_model(scratch / "missing.gguf"));
     CHECK(sentence_in(must(Model::open(golden("llama.gguf"))).tokens_of("a")) ==
           golden("llama.gguf").string() +
-              " has no tokenizer: 'tokenizer.ggml.model' is not there, or none; without a "
+              " has no tokenizer: 'tokenizer.ggml.model' is missing or says none; without a "
               "tokenizer a text is the numbers of its tokens, such as 15496 995");
 }
 
@@ -403,7 +403,7 @@ TEST_CASE("keys of a tokenizer in GGUF that are not computed are refused by name
     CHECK(with("gpt2", "tokenizer.ggml.model", "bert") ==
           "m has 'tokenizer.ggml.model' = \"bert\"; expected gpt2, llama or t5");
     CHECK(with("gpt2", "tokenizer.ggml.token_type", {1, 2}) ==
-          "m has 507 tokens, and other numbers of their scores or types");
+          "m has 507 tokens, but another number of scores or types");
     CHECK(with("bpe", "tokenizer.ggml.add_eos_token", true) ==
           "m has no 'tokenizer.ggml.eos_token_id'");
     for (const char* key : {"tokens", "scores", "token_type", "merges", "bos_token_id", "pre"})

@@ -274,9 +274,11 @@ TEST_CASE("an intervention that cannot be is refused by its layer, head, query o
     CHECK(row(4, {1, 0}) ==
           "the row of L0 H1 query 4 is 2 long; expected 5, a weight for each token of the text");
     CHECK(row(4, {1.5, -0.5, 0, 0, 0}) ==
-          "the row of L0 H1 query 4 has the weight -0.5 at key 1; expected at least 0");
+          "the row of L0 H1 query 4 has the weight -0.5 at key 1; expected a finite number, at "
+          "least 0");
     CHECK(row(4, {NAN, 1, 0, 0, 0}) ==
-          "the row of L0 H1 query 4 has the weight nan at key 0; expected at least 0");
+          "the row of L0 H1 query 4 has the weight nan at key 0; expected a finite number, at "
+          "least 0");
     CHECK(row(4, {0.5, 0.25, 0, 0, 0}) == "the row of L0 H1 query 4 sums to 0.75; expected 1");
     CHECK(
         row(1, {0.5, 0, 0.5, 0, 0}) ==

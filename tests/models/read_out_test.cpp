@@ -137,8 +137,8 @@ TEST_CASE(
         return std::ranges::count(
             model.notes(),
             "the file's read-out differs from the embedding and is used, although the "
-            "configuration ties them ('tie_word_embeddings'): as transformers 5; transformers 4 "
-            "uses the embedding");
+            "configuration ties them ('tie_word_embeddings'): transformers 5 does the same, "
+            "transformers 4 uses the embedding");
     };
     CHECK(tells(other) == 1);
     for (const Model* model : {&copy, &none, &untied}) CHECK(tells(*model) == 0);

@@ -143,7 +143,7 @@ class Models(Case):
         self.assertEqual(figure.row("it")["weight"].sum().round(4), 1)
         self.assertEqual(attnscope.show(self.pronouns, TEXT, layer=1).weights.shape, figure.weights.shape)
         self.assertIn("<svg", self.pronouns.show(TEXT, off="0.0")._repr_html_())
-        with self.assertRaisesRegex(ValueError, "causal: no option of a model"):
+        with self.assertRaisesRegex(ValueError, "causal: not an option of a model"):
             self.pronouns.figure(TEXT, causal=True)
 
     def test_generation(self):
@@ -213,7 +213,7 @@ class Models(Case):
                 (lambda: model.patch(TEXT, {"0.0.v": "the cat"}), "expected the same number"),
                 (lambda: model.trace(TEXT, keep=["wieghts"]), "did you mean weights"),
                 (lambda: model.circuit(0, 9, TEXT), "layer 0 has no head 9"),
-                (lambda: model.circuit(0, 0, [TEXT]), "is of one text; expected one text"),
+                (lambda: model.circuit(0, 0, [TEXT]), "takes one text; call it for each text"),
                 (lambda: model.lens(TEXT, token="zebra"), "there is no token 'zebra'"),
                 (lambda: model.sweep(TEXT, kind="median"), "expected one of zero, mean, patch"),
                 (lambda: model.sweep(TEXT, kind="patch"), "--from"),

@@ -189,7 +189,7 @@ class Given(Case):
 
     def test_a_note_of_the_program_is_a_warning(self):
         q, k, v = self.qkv(5, 4)
-        with self.assertWarnsRegex(attnscope.Note, "Q \\(int64\\).* rounded to float32"):
+        with self.assertWarnsRegex(attnscope.Note, "Q \\(int64\\).* converted to float32"):
             attnscope.trace(numpy.full((5, 4), 2**25 + 1), k, v)
 
 

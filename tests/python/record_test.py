@@ -24,7 +24,7 @@ from case import BINARY, PACKAGE, Case, attnscope
 F = torch.nn.functional
 LOOKED_FOR = "no call of torch.nn.functional.scaled_dot_product_attention, torch.nn.MultiheadAttention or flex_attention was seen"
 
-EAGER = "but softmax: the model computes attention itself; expected one of them. attnscope.save(path, model, inputs) records its projections"
+EAGER = "but softmax ran: the model computes attention itself; expected one of these calls. attnscope.save(path, model, inputs) records its projections"
 
 
 def reference(q, k, v, allowed=True, bias=0.0, scale=None):

@@ -89,7 +89,7 @@ TEST_CASE("the sweep finds the planted induction head in at most 12 actions, bes
     CHECK(weights(10, 3) > 0.5F);
     bool reported = false;
     for (const view::Line& line : view::heads_inspector(app.state).lines)
-        reported |= line.label == "context 0";
+        reported |= line.label == "context set to 0";
     CHECK(reported);
     CHECK(app.done <= 12);
 }

@@ -115,8 +115,8 @@ TEST_CASE("Open translate shows the model's alignment by the clearest head of it
           std::vector<std::string>{"le", "chat", "noir", "voit", "une", "maison", "rouge", "."});
     CHECK(app.state.head == 3);
     CHECK(view.point ==
-          "L1 H3 joins 7 of 8 target words to 6 source words with more than half of the weight; 3 "
-          "pairs of lines cross.");
+          "L1 H3 joins 7 of 8 target words to 6 source words with a weight above 0.5; 3 pairs of "
+          "lines cross.");
     CHECK(view.answer.starts_with(
         "Without L1 H3 (its output set to 0), the probability of “noir”, the most likely answer at "
         "“chat”, goes from"));

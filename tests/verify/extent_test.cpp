@@ -73,7 +73,8 @@ TEST_CASE("rows and heads that stand in the place of others") {
         x = static_cast<float>(heads.expected(b, 1 - h, t, d));
     });
     CHECK(heads.text() ==
-          "every row of every head, each head equal to the expected values of another head: [0, 0] "
+          "every row of every head, each such row equal to the expected row of another head: "
+          "[0, 0] "
           "equals "
           "[0, 1], [0, 1] equals [0, 0]");
 }

@@ -58,7 +58,7 @@ TEST_CASE("rows that do not sum to 1 are counted, and the worst is named") {
     results[Stage::weights](0, 1, 3, 2) += 0.25F;
     const std::vector<Fact> seen = facts(results, {}, false, nullptr);
     CHECK(has(seen, "row_sums",
-              "1 of 12 rows of weights do not sum to 1: row [0, 1, 3] sums to 1.25"));
+              "rows of weights that do not sum to 1: 1 of 12; row [0, 1, 3] sums to 1.25"));
     CHECK(any_suspicious(seen));
     CHECK(!any_suspicious(
         facts(results, {}, true, nullptr)));  // with a sink or dropout they need not
@@ -113,7 +113,7 @@ TEST_CASE("NaN rows and weights where the mask forbids are counted") {
     const Mask none({1, 2, 6, 6}, 0);
     const std::vector<Fact> seen = facts(results, {}, false, &none);
     CHECK(has(seen, "nan_rows", "NaN in 1 of 12 rows of weights; the first is row [0, 0, 4]"));
-    CHECK(has(seen, "forbidden", "71 weights are at forbidden pairs"));
+    CHECK(has(seen, "forbidden", "weights at forbidden pairs: 71, "));
 }
 
 TEST_CASE("numbers of a short format are recognised") {

@@ -393,7 +393,7 @@ TEST_CASE("W_K := W_Q copies every number: scores are symmetric, undo brings the
                 [&](Index h, Index i, Index j) { return at(state, Stage::scores, h, j, i); });
     CHECK(has(state.document().note, "W from seed 3, edited"));
     CHECK(after(state, {Undo{}}).shared_document() == first.shared_document());
-    CHECK(after(state, {CopyQueryWeights{}}).message.text == "W_K is W_Q already.");
+    CHECK(after(state, {CopyQueryWeights{}}).message.text == "W_K already equals W_Q.");
     CHECK(refused(seeded(2, {SetKeyHeads{1}}), CopyQueryWeights{}) ==
           "W_Q has 2 heads and W_K 1: to make them equal, set as many key/value heads as heads.");
     reopened_alike(state);

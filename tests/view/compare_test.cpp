@@ -348,5 +348,5 @@ TEST_CASE("what moved between rows with a sink counts the sink's share") {
     }
     CHECK(grid.sides[1].tooltip ==
           "total variation ½ Σ_j |b − n| of each row, including the sink, b the baseline, n now: "
-          "the fraction of the weight that moved");
+          "if both sum to 1, the fraction of the weight that moved");
 }

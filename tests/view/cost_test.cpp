@@ -25,7 +25,7 @@ TEST_CASE("the sentence compares what is stored with this machine and with fused
     CHECK(
         note.starts_with("32 heads × 8,192 queries × 8,192 keys in one layer: twice the length "
                          "takes four times the memory. The weights take 50.0 % of this "
-                         "machine’s 16 GiB. The fused kernel keeps 8,192 times less."));
+                         "machine’s 16 GiB. The fused kernel keeps 1/8,192 of that."));
     CHECK(has(cost_note(controls, 4.0 * kGiB), "2 times this machine’s 4 GiB"));
     CostControls backward;
     backward.pass = CostPass::backward;

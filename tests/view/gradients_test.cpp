@@ -512,7 +512,8 @@ TEST_CASE("gradients: with a soft cap the Jacobian's columns shrink, and its sen
           "J = (diag(a) − a aᵀ) · diag(factor · (1 − tanh²(S/cap))): how each weight of "
           "this row changes per unit of each raw score. Every column sums to 0");
     CHECK(view.notes.back() ==
-          "Raising all scores equally after the cap changes no weight: J maps it to 0.");
+          "Raising all scores equally after the cap changes no weight: J maps this direction "
+          "to 0.");
     CHECK(has(view.notes[view.notes.size() - 2], " for 4 keys without the cap)."));
     CHECK(has(view.competition.formula,
               "z: the input of softmax, the scaled, biased and masked score"));

@@ -255,12 +255,12 @@ TEST_CASE("alignment: source words above, target words below, joined by the weig
     std::ranges::sort(joined);
     CHECK(joined == std::vector<std::pair<Index, Index>>{{0, 1}, {1, 0}, {2, 2}});
     CHECK(view.point ==
-          "L0 H0 joins 3 of 3 target words to 3 source words with more than half of the weight; 1 "
-          "pair of lines crosses.");
+          "L0 H0 joins 3 of 3 target words to 3 source words with a weight above 0.5; 1 pair of "
+          "lines crosses.");
     const AllHeadsView other = build_all_heads_view(after(state, {ShowHead{1}}));
     CHECK(other.alignment->lines.lines.empty());
     CHECK(other.point ==
-          "L0 H1 joins none of 3 target words to a source word with more than half of its weight.");
+          "L0 H1 joins none of 3 target words to a source word with a weight above 0.5.");
     CHECK(clearest_head(state, 0) == HeadPlace{0, 0});
     const AllHeadsView both = build_all_heads_view(after(state, {SetHeadsOf{"layer"}}));
     CHECK(both.alignment->lines.heads.size() == 2);

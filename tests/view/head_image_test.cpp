@@ -251,7 +251,7 @@ TEST_CASE("the headline follows from the row: shares, ties, one patch, zeros and
     CHECK(point({0.75F, 0.25F}) ==
           "“CLS” gives 25.0 % of its weight to the image, which is one patch.");
     CHECK(point({0.4F, 0.2F, 0.2F, 0.1F, 0.1F}) ==
-          "“CLS” gives 60.0 % of its weight to the image, most (20.0 % each) to 2 patches alike.");
+          "“CLS” gives 60.0 % of its weight to the image, most (20.0 % each) to 2 patches.");
     CHECK(point({1.0F, 0.0F, 0.0F, 0.0F, 0.0F}) == "“CLS” gives no weight to the image.");
     CHECK(point({std::nanf(""), 0.1F, 0.3F, 0.1F, 0.1F}) ==
           "Q[CLS, 0] is NaN, so 5 rows of weights here hold NaN.");

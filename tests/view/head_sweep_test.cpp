@@ -43,7 +43,7 @@ TEST_CASE("a sweep is asked for while it is shown, of the text that is open, and
     AppState state = swept_model();
     CHECK_FALSE(requested_head_sweep(state));
     state = after(state, {SetHeadsList{"sweep"}});
-    CHECK(state.message.text == "The model's output with each head changed in turn.");
+    CHECK(state.message.text == "The model's output with each part changed in turn.");
     const auto wanted = requested_head_sweep(state);
     REQUIRE(wanted);
     CHECK(wanted->model == SweepModel{"fake", "the cat sat down", false, Ablation::zero});
@@ -78,9 +78,9 @@ TEST_CASE("its picture has a row a layer, signs by colour, and the head that is 
     CHECK(grid.range.high == 2.0);
     CHECK(grid.selected == std::pair<Index, Index>{1, 1});
     CHECK(view.point ==
-          "logit d − logit a changes most where the context of L0 H0 is 0: by −2.00 from 3.00, "
-          "tied with 1 other.");
-    CHECK(line_of(heads_inspector(state), "context 0") ==
+          "logit d − logit a changes most when the context of L0 H0 is replaced by 0: by −2.00 "
+          "from 3.00, tied with 1 other.");
+    CHECK(line_of(heads_inspector(state), "context set to 0") ==
           "logit d − logit a is 4.00, untouched 3.00; KL(untouched‖changed) 0.10 nats");
 }
 
@@ -91,8 +91,8 @@ TEST_CASE("as KL its colours end at the largest, and it says which that is") {
     CHECK(view.sweep->grid->range.scale == ColorScale::unit);
     CHECK(view.sweep->grid->range.high == 0.5);
     CHECK(view.point ==
-          "KL(untouched‖changed) of the next token is largest where the context of L0 H0 is 0: "
-          "0.50 nats.");
+          "KL(untouched‖changed) of the next token is largest when the context of L0 H0 is "
+          "replaced by 0: 0.50 nats.");
     const AppState none = swept_play(after(state, {SweepHeads{"mean", "logits"}}), {});
     CHECK(
         build_all_heads_view(none).point ==
@@ -160,20 +160,21 @@ TEST_CASE("a sweep over positions has a column a token; a cell of it is told in 
     CHECK(view.sweep->grid.value().column_labels == std::vector<std::string>{"the", "cat"});
     CHECK(view.sweep->grid->selected == std::pair<Index, Index>{1, 1});
     CHECK(view.point ==
-          "logit d − logit a changes most where what layer 0 reads at the is 0: by −2.00 from "
-          "3.00, tied with 1 other.");
-    CHECK(line_of(heads_inspector(state), "what layer 1 reads at cat") ==
+          "logit d − logit a changes most when the input of layer 0 at the is replaced by 0: by "
+          "−2.00 from 3.00, tied with 1 other.");
+    CHECK(line_of(heads_inspector(state), "the input of layer 1 at cat") ==
           "logit d − logit a is 4.00, untouched 3.00; KL(untouched‖changed) 0.10 nats");
     CHECK(after(state, {SelectSwept{2, 0}}).message.text == "This sweep has no cell there.");
     const AppState wrong = after(state, {ShowCircuit{"ov", "x"}});
     CHECK(heads_look(wrong).circuit_show == heads_look(state).circuit_show);
     const AppState mlp = swept_play(after(state, {SweepOver{"mlp"}, SweepHeads{"zero", "kl"}}), {});
     CHECK(build_all_heads_view(mlp).point ==
-          "KL(untouched‖changed) of the next token is largest where what the MLP of layer 0 adds "
-          "at the is 0: 0.50 nats.");
+          "KL(untouched‖changed) of the next token is largest when the MLP output of layer 0 at "
+          "the is replaced by 0: 0.50 nats.");
     const AppState none = swept_play(after(mlp, {SweepHeads{"mean", "logits"}}), {});
     CHECK(build_all_heads_view(none).point ==
-          "No position changes logit d − logit a if it is replaced by its mean over positions.");
+          "No MLP output at one position changes logit d − logit a if it is replaced by its mean "
+          "over positions.");
 }
 
 TEST_CASE("a patch asks for a text, pairs tokens, and leaves out what is not paired") {
@@ -187,13 +188,13 @@ TEST_CASE("a patch asks for a text, pairs tokens, and leaves out what is not pai
     CHECK(view.sweep->grid.value().at(0, 1).look == CellLook::masked);
     CHECK(view.sweep->grid->at(0, 0).value == -2.0);
     CHECK(view.point ==
-          "logit d − logit a changes most where what the MLP of layer 0 adds at the is its "
+          "logit d − logit a changes most when the MLP output of layer 0 at the is replaced by its "
           "counterpart in the other text: by −2.00 from 3.00, tied with 1 other.");
     const TokenPairs& pairs = view.sweep->pairs.value();
     CHECK(pairs.there == std::vector<std::string>{"the", "old", "dog"});
     CHECK(pairs.pairs == PairedTokens{{0, 0}});
     state = after(state, {SelectSwept{0, 1}});
-    CHECK(line_of(heads_inspector(state), "what the MLP of layer 0 adds at cat") ==
+    CHECK(line_of(heads_inspector(state), "the MLP output of layer 0 at cat") ==
           "not paired with a token of the other text");
     const AppState paired =
         after(state, {ChooseToPair{1}, PairTokens{repaired(pairs.pairs, 1, 2)}});
@@ -411,7 +412,7 @@ TEST_CASE("a sweep over what reads an image speaks of classes") {
     CHECK(has(state.message.text, "Σ p ln(p / q) of the class"));
     const AllHeadsView view = build_all_heads_view(state);
     CHECK(view.sweep->grid.value().title == "KL of the class");
-    CHECK(view.point.starts_with("KL(untouched‖changed) of the class is largest where "));
+    CHECK(view.point.starts_with("KL(untouched‖changed) of the class is largest when "));
     CHECK(has(view.sweep->grid->tooltip, "of the class, p untouched"));
     state = swept_play(after(state, {SweepHeads{"mean", "kl"}}), {});
     CHECK(build_all_heads_view(state).point ==

@@ -91,11 +91,11 @@ TEST_CASE("its table has mean and deviation; a row the text that shows most") {
     view = build_all_heads_view(after(state, {SortHeads{"sink"}}));
     CHECK(view.table->rows[1].text == "the cat number 0");  // of equal ones the first
     const std::pair<const char*, const char*> points[] = {
-        {"", "Over 3 texts L0 H1 has the largest previous token: 0.30 ± 0.082."},
-        {"previous", "Over 3 texts L0 H1 has the largest previous token: 0.30 ± 0.082."},
+        {"", "Over 3 texts, L0 H1 has the largest “previous token”: 0.30 ± 0.082."},
+        {"previous", "Over 3 texts, L0 H1 has the largest “previous token”: 0.30 ± 0.082."},
         {"sink",
-         "Over 3 texts L0 H0 has the largest first token: 0.15 ± 0.000, tied with 3 others."},
-        {"entropy", "Over 3 texts entropy is not defined for any head."}};
+         "Over 3 texts, L0 H0 has the largest “first token”: 0.15 ± 0.000, tied with 3 others."},
+        {"entropy", "Over 3 texts, “entropy” is not defined for any head."}};
     for (const auto& [sort, point] : points)
         CHECK(build_all_heads_view(after(state, {SortHeads{sort}})).point == point);
     // what a click does

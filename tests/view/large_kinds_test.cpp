@@ -336,7 +336,7 @@ TEST_CASE("a sink leaves less than 1 to the keys, the row says how much; NaN in 
     CHECK(
         build_large_view(state).picture_tip ==
         "weights: a = softmax of S over the keys and the sink. scores: the scaled score S = q·k ÷ "
-        "√d_k. A pixel that covers several pairs shows their mean.  Key: W");
+        "√d_k; a pixel of several pairs shows their mean.  Key: W");
     params[Param::sinks](0, 0, 0, 0) = std::nanf("");
     CHECK(lines_of(map_inspector(looking({}, params))).back() ==
           "The sink's logit is NaN: it makes every weight of the head NaN.");

@@ -343,7 +343,7 @@ TEST_CASE("what follows attention, and what its input is, of each kind of family
     };
     const auto gpt2 = headlines("gpt2", 0);
     CHECK(gpt2.first ==
-          "X, the input of attention in layer 0: the norm of token embedding + position.");
+          "X, the input of attention in layer 0: token embedding + position, then normalised.");
     CHECK(gpt2.second ==
           "After attention: + residual → norm → MLP → + residual → layer 1 → final norm → logits → "
           "softmax.");
@@ -353,13 +353,14 @@ TEST_CASE("what follows attention, and what its input is, of each kind of family
           "normalised, through layer 0.");
     CHECK(bert.second == "After attention: + residual → norm → MLP → + residual → norm.");
     CHECK(headlines("llama", 1).first ==
-          "X, the input of attention in layer 1: the norm of token embedding, through layer 0.");
+          "X, the input of attention in layer 1: token embedding, through layer 0, then "
+          "normalised.");
     CHECK(has(headlines("gemma2", 0).second,
               "After attention: norm → + residual → norm → MLP → norm → + residual → layer 1"));
     CHECK(has(headlines("mixtral", 1).second, "norm → experts → + residual"));
     CHECK(has(headlines("gpt_neox", 1).second,
               "After attention: + residual + MLP of the same input"));
-    CHECK(has(headlines("vit", 0).first, "the norm of patch embedding + position"));
+    CHECK(has(headlines("vit", 0).first, "patch embedding + position, then normalised"));
 }
 
 TEST_CASE("G: norms of gradients of the loss by each block's output") {

@@ -276,5 +276,5 @@ TEST_CASE("the document's row ends with its sink, and the note says so") {
     CHECK(shown_logits(state).back() == 0.5);
     CHECK(shown_logits(after(state, {ShowHead{1, 0}})).back() == -1.0);
     CHECK(build_numerics_view(state).note ==
-          "5 logits of query 0, head 0 of 2, the last one is the sink.");
+          "5 logits of query 0, head 0 of 2; the last one is the sink.");
 }

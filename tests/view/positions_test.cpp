@@ -65,12 +65,12 @@ TEST_CASE("the sentence says what each kind does at the chosen distance") {
           "RoPE rotates q and k: at distance 16 it lowers the score from 8 to 6.02.");
     CHECK(
         sentence_of(PositionKind::sinusoidal, 16) ==
-        "Sinusoidal vectors are added: they contribute 2.42 at distance 16 and 4 at distance 0 for "
-        "every query; with the content the score is 10.3 to 12.3, depending on the query.");
+        "Sinusoidal vectors are added: p_i · p_j / √d_k is 2.42 at distance 16 and 4 at distance 0 "
+        "for every query; with the content the score is 10.3 to 12.3, depending on the query.");
     CHECK(sentence_of(PositionKind::learned, 16) ==
-          "Learned vectors are added, here before training: they contribute 0.0332 at distance 16 "
-          "and 3.9 at distance 0 on average; with the content the score is 5.71 to 11.3, depending "
-          "on the query.");
+          "Learned vectors are added, here before training: p_i · p_j / √d_k is 0.0332 at distance "
+          "16 and 3.9 at distance 0 on average; with the content the score is 5.71 to 11.3, "
+          "depending on the query.");
     CHECK(sentence_of(PositionKind::alibi, 0) ==
           "ALiBi subtracts nothing at distance 0: the score is 8 in every head.");
     CHECK(sentence_of(PositionKind::alibi, 16) ==

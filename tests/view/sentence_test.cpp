@@ -47,12 +47,12 @@ TEST_CASE("large weights are told one by one, equal ones together, the rest coun
     CHECK(reported({0.4F, 0.1F, 0.4F, 0.1F}) ==
           "w0 looks at w0 and w2 40 % each, and 2 others 20 %.");
     CHECK(reported({0.25F, 0.25F, 0.25F, 0.25F}) ==
-          "w0 attends equally to all 4 words, 25 % each.");
+          "w0 attends equally to all 4 tokens, 25 % each.");
     CHECK(reported({0.2F, 0.2F, 0.2F, 0.2F, 0.2F - 0.1F, 0.1F}) ==
-          "w0 spreads its weight over 6 words: 10 % to 20 % each.");
+          "w0 spreads its weight over 6 tokens: 10 % to 20 % each.");
     const float third = 1.0F / 3.0F;
     CHECK(reported({third, third, third}) ==
-          "w0 attends equally to all 3 words, 33 % each (rounded).");
+          "w0 attends equally to all 3 tokens, 33 % each (rounded).");
     CHECK(reported({0.504F, 0.254F, 0.242F}) == "w0 looks at w0 50 %, w1 25 %, w2 24 % (rounded).");
     CHECK(reported({0.998F, 0.001F, 0.001F}) ==
           "w0 looks at w0 over 99 %, and 2 others under 1 %.");
@@ -70,19 +70,20 @@ TEST_CASE("the headline is the sentence without head and rest, each part in its 
     CHECK(headline({0.56F, 0.1F, 0.04F, 0.3F}) ==
           "<w0> looks at <w0>< 56 %>, <w3>< 30 %>, <w1>< 10 %>, <w2>< 4 %>");
     CHECK(headline({0.4F, 0.1F, 0.4F, 0.1F}) == "<w0> looks at <w0 and w2>< 40 %> each");
-    CHECK(headline({0.25F, 0.25F, 0.25F, 0.25F}) == "w0 attends equally to all 4 words, 25 % each");
+    CHECK(headline({0.25F, 0.25F, 0.25F, 0.25F}) ==
+          "w0 attends equally to all 4 tokens, 25 % each");
     CHECK(headline({0.5F, kNan, 0.5F}) == "w0 has NaN in 1 of 3 weights");
-    CHECK(headline({0.0F, 0.0F}) == "w0 looks at no word: its weights are 0");
+    CHECK(headline({0.0F, 0.0F}) == "w0 looks at no token: its weights are 0");
     CHECK(build_step_view(weighing(text_of_length(2), {0.5F, 0.5F})).headline_tip ==
-          "w0 attends equally to both words, 50 % each.");
+          "w0 attends equally to both tokens, 50 % each.");
     CHECK(build_step_view(text_of_length(3)).headline.empty());  // at X
 }
 
 TEST_CASE("a flat row is spread evenly, and no key of it is named") {
     CHECK(reported({0.21F, 0.19F, 0.22F, 0.18F, 0.2F}) ==
-          "w0 spreads its weight over 5 words: 18 % to 22 % each.");
+          "w0 spreads its weight over 5 tokens: 18 % to 22 % each.");
     CHECK(reported({0.201F, 0.2F, 0.2F, 0.2F, 0.199F}) ==
-          "w0 spreads its weight over 5 words: about 20 % each.");
+          "w0 spreads its weight over 5 tokens: about 20 % each.");
     CHECK(reported({0.4F, 0.15F, 0.15F, 0.15F, 0.15F}).starts_with("w0 looks at w0 40 %"));
     CHECK(reported({0.26F, 0.25F, 0.25F, 0.24F}).starts_with("w0 looks at w0 26 %"));  // few
 }
@@ -101,8 +102,8 @@ TEST_CASE("NaN, empty rows and a single key are said, not counted as shares") {
         const AppState state =
             after(json_state(R"("padding": 0, "empty_rows": ")" + rows + '"', "a b"),
                   {GoToStage{Stage::weights}});
-        CHECK(attention_text(state, 1) == (nan ? "b can see no word, and its weights are NaN."
-                                               : "b can see no word: its weights are 0."));
+        CHECK(attention_text(state, 1) == (nan ? "b can see no token, and its weights are NaN."
+                                               : "b can see no token: its weights are 0."));
     }
 }
 
@@ -117,9 +118,9 @@ TEST_CASE("weights after dropout are called so, with their sum; of several heads
     state.trace = std::make_shared<const Trace>(trace);
     CHECK(attention_text(state, 0) ==
           "After dropout: a looks at a 100 %, c 50 %, and 2 others 0 %; the sum is 150 %.");
-    CHECK(attention_text(state, 1) == "After dropout: b looks at no word: its weights are 0.");
+    CHECK(attention_text(state, 1) == "After dropout: b looks at no token: its weights are 0.");
     view::apply(state, GoToStage{Stage::context});
-    CHECK(attention_text(state, 1) == "After dropout: b looks at no word: its weights are 0.");
+    CHECK(attention_text(state, 1) == "After dropout: b looks at no token: its weights are 0.");
     state = after(text_of_length(3), {SetHeads{2}, ShowHead{1}, GoToStage{Stage::weights}});
     CHECK(attention_text(state, 2).starts_with("Head 1: w2 looks at "));
 }

@@ -66,10 +66,10 @@ TEST_CASE("V: where it is given it is an input; what no W_V makes is refused") {
     acted(state, {SetCell{{Stage::v, 1, 1}, 3.0}});
     CHECK(state.now == now);
     CHECK(state.message.severity == Severity::error);
-    CHECK(has(state.message.text, "no W_V gives it from"));
+    CHECK(has(state.message.text, "no W_V gives it, because row 1 of X is 0"));
     acted(state, {SetCell{{Stage::v, 0, 1}, std::numeric_limits<double>::infinity()}});
     CHECK(state.now == now);
-    CHECK(has(state.message.text, "no W_V gives it from"));
+    CHECK(has(state.message.text, "no W_V gives it, because row 0 of X is finite"));
     CHECK_FALSE(can_be_typed(state, Stage::scores));
     CHECK_FALSE(can_be_typed(state, Stage::k));
 }

@@ -297,14 +297,15 @@ TEST_CASE("a step fades from the previous stage, at once with reduced motion") {
 TEST_CASE("Step does not promise a next stage at the last one") {
     const AppState state = after(initial_state(), {GoToEnd{true}, SetWorkspace{"heads"}});
     CHECK(after(state, {SetWorkspace{"step"}}).message.text ==
-          "This is the last stage: Home goes back to X.");
+          "This is the last stage: Home goes back to the first one.");
 }
 
 TEST_CASE("indices count from 0 wherever a person meets one") {
     const AppState state = after(two_heads_state(), {ShowHead{1}, SelectCell{{Stage::q, 0, 0}}});
     CHECK(after(state, {ShowHead{1}}).message.text == "Head 1 of heads 0 to 1.");
     CHECK(after(state, {ShowHead{2}}).message.text ==
-          "There is no head 2 of sequence 0: the document has 2 of each of 1, counted from 0.");
+          "There is no head 2 of sequence 0: the document has 2 heads and 1 sequence, counted "
+          "from 0.");
     CHECK(axis_labels(state.document(), Axis::d_k, 3) == std::vector<std::string>{"0", "1", "2"});
     const std::string token = axis_labels(state.document(), Axis::query, 1).front();
     CHECK(cell_name(state, {Stage::q, 0, 0}) == "Q[" + token + ", 0]");

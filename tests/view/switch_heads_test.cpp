@@ -164,11 +164,10 @@ TEST_CASE("what cannot be switched says why, and nothing is asked for") {
     CHECK(has(refused(two_by_two(), SwitchHead{2, 0, false}),
               "There is no layer 2: layers count from 0, and there are 2."));
     CHECK(has(refused(two_by_two(), SwitchHead{0, 2, false}), "There is no L0 H2"));
-    CHECK(refused(two_by_two(), SwitchHead{0, 1, true}) == "L0 H1 is on already.");
+    CHECK(refused(two_by_two(), SwitchHead{0, 1, true}) == "L0 H1 is already on.");
     const AppState split = after(two_by_two(), {SetHeads{4}});
     CHECK(refused(split, SwitchHead{0, 1, false}) ==
-          "W is split into 4 heads, but the model has 2: set the model's number of heads to change "
-          "one.");
+          "W is split into 4 heads, but the model has 2: set 2 heads to change one.");
 }
 
 TEST_CASE("the first line names heads that are off, the output's numbers and the largest change") {

@@ -80,7 +80,7 @@ TEST_CASE("X tells a projection from one as nn.Linear stores it, and a square on
         return propose_role({name, "float32", std::move(extents), 4}, nullptr, &listing);
     };
     CHECK(proposed("q_proj.weight", {4, 6}).role == "W_Q.T");
-    CHECK(proposed("q_proj.weight", {4, 6}).reason == "its name; X is 6 wide, which is in here");
+    CHECK(proposed("q_proj.weight", {4, 6}).reason == "its name; X has width 6, the axis “in”");
     CHECK(proposed("q_proj.weight", {6, 4}).role == "W_Q");
     CHECK(proposed("o_proj.weight", {6, 4}).role == "W_O.T");
     CHECK(proposed("o_proj.weight", {4, 6}).role == "W_O");

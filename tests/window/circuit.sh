@@ -36,7 +36,7 @@ read -r x y < <(texts | grep -E ' −[4-9]\.[0-9]{3}$' | awk '$1 < 800 {print in
     fail "no head changes the logit difference by −4 or more"
 acts '"action":"show_head","head":1,"batch":null,"layer":1' click "$x" "$y"
 change=$(says | grep -oE '"layer":1,"head":1,"change":[-0-9.e]+' | sed 's/.*://')
-shows "changes most where the context of L1 H1 is 0: by $(rounded "$change" 4)" ">$(rounded "$change" 3)<"
+shows "changes most when the context of L1 H1 is replaced by 0: by $(rounded "$change" 4)" ">$(rounded "$change" 3)<"
 
 # One click from there its QK; a cell has its arithmetic in the inspector.
 at_words circuit

@@ -139,7 +139,8 @@ bool refuse_given(AppState& state, bool temperature) {
     if (document.given.empty() || !is_empty(document)) return false;  // Q and K beside are scaled
     const bool raw = document.given.front()->stage == Stage::scores;
     if (raw && temperature) return false;
-    warn(state, "{} gives {}: {}.", document.title, info(document.given.front()->stage).key,
+    warn(state, "{} gives {}: {}.", document.title,
+         document.given.front()->stage == Stage::weights ? "weights" : "scores",
          raw ? "how they are scaled is chosen in Arrays (3 T)" : "they were scaled before");
     return true;
 }
@@ -287,8 +288,8 @@ void carry_out(AppState& state, const SetHeads& action) {
     const Index was = document.heads;
     if (action.heads == was) return;
     if (!is_toy(document) && !document.inputs->projects())
-        return warn(state, "Q of {} has {} heads: you cannot change their number.", document.title,
-                    document.size.heads);
+        return warn(state, "Q of {} has {}: you cannot change this number.", document.title,
+                    counted(document.size.heads, "head"));
     std::string text = "the columns of W are split among the new heads";
     if (is_toy(document)) {
         if (!sizes_fit(state, document.d_model, document.d_k, action.heads)) return;
@@ -350,9 +351,10 @@ void carry_out(AppState& state, const ShowHead& action) {
     const bool there =
         action.head >= 0 && action.head < size.heads && batch >= 0 && batch < size.batch;
     if (!there)
-        return warn(state, fmt::format("There is no head {} of sequence {}: the document has {} of "
-                                       "each of {}, counted from 0.",
-                                       action.head, batch, size.heads, size.batch));
+        return warn(state, fmt::format("There is no head {} of sequence {}: the document has {} "
+                                       "and {}, counted from 0.",
+                                       action.head, batch, counted(size.heads, "head"),
+                                       counted(size.batch, "sequence")));
     state.head = action.head;
     state.batch = batch;
     clamp_to_document(state);

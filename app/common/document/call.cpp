@@ -191,7 +191,7 @@ void carry_out(AppState& state, const CopyQueryWeights&) {
     Inputs inputs = *document.inputs;
     const Tensor& w_q = inputs.params[Param::w_q];
     Tensor& w_k = inputs.params[Param::w_k];
-    if (w_k == w_q) return show_message(state, "W_K is W_Q already.");
+    if (w_k == w_q) return show_message(state, "W_K already equals W_Q.");
     if (document.spec.kv_heads != document.spec.heads)
         return show_error(
             state,

@@ -49,20 +49,28 @@ std::string name_in(const AppState& state, const OperandId& id, const Place& pla
     return name;
 }
 
+struct Named {
+    std::string name;
+    bool weighs = false;  // it reaches the weights: V and W_O do not
+};
+
 /// In the order of the stages.
-std::string first_name(const AppState& state) {
-    const auto named = [&](const OperandId& id, const Tensor& tensor) {
+Named first_named(const AppState& state) {
+    const auto named = [&](const OperandId& id, const Tensor& tensor) -> Named {
         const auto place = nan_in(tensor);
-        return place ? name_in(state, id, *place) : std::string();
+        if (!place) return {};
+        const Role role = std::visit([](auto key) { return info(key).role; }, id);
+        return {name_in(state, id, *place), role != Role::value && role != Role::output};
     };
     for (const Stage stage : {Stage::x, Stage::x_kv})
-        if (auto name = named(stage, (*state.trace)[stage]); !name.empty()) return name;
+        if (Named found = named(stage, (*state.trace)[stage]); !found.name.empty()) return found;
     for (const ParamInfo& row : param_table())
-        if (auto name = named(row.param, state.document().inputs->params[row.param]); !name.empty())
-            return name;
+        if (Named found = named(row.param, state.document().inputs->params[row.param]);
+            !found.name.empty())
+            return found;
     for (const Stage stage :
          {Stage::q, Stage::k, Stage::v, Stage::q_norm, Stage::k_norm, Stage::q_rot, Stage::k_rot})
-        if (auto name = named(stage, (*state.trace)[stage]); !name.empty()) return name;
+        if (Named found = named(stage, (*state.trace)[stage]); !found.name.empty()) return found;
     return {};
 }
 
@@ -80,9 +88,9 @@ std::string first_nan_text(const AppState& state) {
     const Stage made = trace[Stage::output].empty() ? Stage::context : Stage::output;
     const Tensor& last = trace[made];
     if (!has_nan(last.values()) && nan_rows() == 0) return {};
-    const std::string name = first_name(state);
+    const auto [name, weighs] = first_named(state);
     if (name.empty()) return {};
-    const Index rows = nan_rows();
+    const Index rows = weighs ? nan_rows() : 0;
     if (rows == 0) return fmt::format("{} is NaN, so the {} holds NaN.", name, info(made).key);
     return fmt::format("{} is NaN, so {} of weights here {} NaN.", name,
                        rows == 1 ? "1 row" : fmt::format("{} rows", rows),

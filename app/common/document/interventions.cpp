@@ -89,9 +89,7 @@ bool can_change(AppState& state, HeadPlace place) {
     else if (!is_there(state.document(), place))
         warn(state, missing_head_text(state.document(), place));
     else if (!has_own_heads(state.document()))
-        warn(state,
-             "W is split into {} heads, but the model has {}: set the model's number of heads to "
-             "change one",
+        warn(state, "W is split into {0} heads, but the model has {1}: set {1} heads to change one",
              state.document().size.heads, state.document().own_heads);
     else if (const std::string lack = interventions_lack(state.document()); !lack.empty())
         warn(state, lack);
@@ -203,7 +201,7 @@ void carry_out(AppState& state, const SwitchHead& action) {
     const auto at = std::ranges::lower_bound(off, place);
     const bool is_on = at == off.end() || *at != place;
     if (is_on == action.on)
-        return warn(state, "{} is {} already", head_name(place), is_on ? "on" : "off");
+        return warn(state, "{} is already {}", head_name(place), is_on ? "on" : "off");
     if (action.on)
         off.erase(at);
     else

@@ -46,7 +46,7 @@ std::string causal_description(CausalChoice causal, const Document& before) {
         case CausalChoice::top_left:
             return "Causal mask on: no query sees a later key";
         case CausalChoice::bottom_right:
-            return "Causal mask on, bottom-right: the last query sees every key";
+            return "Causal mask on, bottom-right: the last query aligns with the last key";
         case CausalChoice::off:
             break;
     }
@@ -246,9 +246,11 @@ void carry_out(AppState& state, const SetWindow& action) {
             state,
             fmt::format("The window is {}: expected a whole number of at least 0.", *action.reach));
     set_window(state, {action.reach, action.reach},
-               action.reach ? fmt::format("Window {}: no query sees a key more than {} away",
-                                          *action.reach, counted(*action.reach, "place"))
-                            : std::string("Window mask off"));
+               action.reach
+                   ? fmt::format("Window {}: no query sees a key more than {} away{}",
+                                 *action.reach, counted(*action.reach, "place"),
+                                 mask.global_tokens > 0 ? ", apart from global tokens" : "")
+                   : std::string("Window mask off"));
 }
 
 void carry_out(AppState& state, const SetWindowSides& action) {

@@ -208,7 +208,7 @@ void restore_place(AppState& state) {
 
 void carry_out(AppState& state, const GoToStage& action) {
     if (!std::ranges::count(ribbon_stages(state.document()), action.stage))
-        return warn(state, "There is no stage {} in this model.", info(action.stage).key);
+        return warn(state, "This document has no stage {}.", info(action.stage).key);
     go_to_stage(state, action.stage);
 }
 

@@ -39,9 +39,10 @@ Result<SolvedValue> solved_for(const AppState& state, const CellHandle& cell, fl
     const double by = static_cast<double>(value) - static_cast<double>(cell.value);
     const auto change = column_change(x, state.batch * rows + cell.row, by);
     if (!change)
-        return bad_input(fmt::format(
-            "{} cannot be {}: no W_V gives it from {}, row {} of X", cell_name(state, cell.cell),
-            value, std::isfinite(value) ? "nothing but zeros" : "finite numbers", cell.row));
+        return bad_input(fmt::format("{} cannot be {}: no W_V gives it, because row {} of {} {}",
+                                     cell_name(state, cell.cell), value, cell.row,
+                                     name_of(key_stage(state.document())),
+                                     std::isfinite(value) ? "is 0" : "is finite"));
     Tensor& w = inputs.params[Param::w_v];
     const Index column = cell.head * state.document().size.d_v + cell.column;
     for (std::size_t r = 0; r < change->column.size(); ++r) {

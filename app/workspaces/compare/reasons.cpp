@@ -5,7 +5,8 @@ namespace attn::view {
 
 std::vector<std::string> compare_reasons(const AppState& state) {
     std::vector<std::string> reasons{
-        "Softmax divides a row by its sum, so a weight that grows takes weight from the others."};
+        "Softmax divides the exponentials of a row by their sum, so a weight that grows takes "
+        "weight from the others."};
     if (!has_sinks(state.document()))
         reasons.emplace_back(
             "Adding one number to all scores of a row changes no weight: e^(x + c) = e^x e^c, and "

@@ -69,7 +69,8 @@ SideVector row_numbers(const AppState& state, const AppState& pinned, const Comp
                                      "baseline, n now; ∞ if n is 0 at a key where b is not",
                                      sink)
                        : fmt::format("total variation ½ Σ_j |b − n| of each row{}, b the baseline, "
-                                     "n now: the fraction of the weight that moved",
+                                     "n now: if both sum to 1, the fraction of the weight that "
+                                     "moved",
                                      sink),
                     {},
                     Role::score};
@@ -124,7 +125,7 @@ std::string amount_text(const AppState& state, const ComparedStage& stage) {
     const StageInfo& row = info(compare_look(state).stage);
     const std::string cells = grouped(stage.b.rows * stage.b.columns);
     if (!most)
-        return fmt::format("Every number of {} equals the baseline ({} compared).", row.symbol,
+        return fmt::format("No number of {} differs from the baseline ({} compared).", row.symbol,
                            cells);
     const CellRef cell{compare_look(state).stage, most->cell.row, most->cell.column};
     const auto [a, b] = distinguished(most->a, most->b);

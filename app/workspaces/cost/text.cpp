@@ -166,7 +166,7 @@ std::string cost_note(const CostControls& controls, double memory) {
         square ? "twice the length takes four times the memory"
                : "twice the keys take twice the memory",
         share_description(stored, memory),
-        keys == 1 ? "" : fmt::format("The fused kernel keeps {} times less. ", grouped(keys)),
+        keys == 1 ? "" : fmt::format("The fused kernel keeps 1/{} of that. ", grouped(keys)),
         index_description(sizes));
 }
 
@@ -195,9 +195,8 @@ std::string cost_text(CostItem item, CostPass pass) {
         case CostItem::k:
         case CostItem::v:
         case CostItem::output:
-            return forward
-                       ? "A product with a parameter: 2 FLOP for each multiplication and addition."
-                       : "Two products: the gradient of the input, and of the parameter.";
+            return forward ? "A product with a parameter: 2 FLOP for each multiply-add."
+                           : "Two products: the gradient of the input, and of the parameter.";
         case CostItem::scores:
             return forward ? "Q Kᵀ: d_k multiplications and additions for each pair."
                            : "d_Q = d_S K and d_K = d_Sᵀ Q.";

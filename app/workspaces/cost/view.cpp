@@ -293,12 +293,12 @@ void set_times(CostMeasureView& view, const CostMeasurement& last) {
     view.times.push_back(time_view(
         "every stage stored", predicted_staged_ms(last.of, last.peak_gflops, last.stream_gbytes),
         last.staged_ms,
-        "staged: the predicted time is, for each stage, the longer of FLOP / peak and bytes / "
-        "bandwidth."));
+        "staged: the predicted time is the sum over the stages of the longer of FLOP / peak and "
+        "bytes / bandwidth."));
     view.times.push_back(time_view(
         "fused", predicted_fused_ms(last.of, last.peak_gflops, last.stream_gbytes), last.fused_ms,
-        "fused: the predicted time is the longer of the products' FLOP / peak and operands once / "
-        "bandwidth."));
+        "fused: the predicted time is the longer of FLOP of the products / peak and bytes of the "
+        "operands / bandwidth."));
     const CostSizes& sizes = last.of.sizes;
     view.text = fmt::format(
         "{} of B {}, H {}, G {}, Tq {}, Tk {}, d_k {}, d_v {}, fp32; median of {} runs",

@@ -51,7 +51,7 @@ void add_cost_commands(std::vector<Command>& list, const AppState& state) {
     const auto share = [&](const char* text, HeadSharing sharing) {
         add(text, Key::none, shared_heads(controls.sizes, sharing));
     };
-    share("Multi-head: every head has its keys and values", HeadSharing::multi_head);
+    share("Multi-head: every head has its own keys and values", HeadSharing::multi_head);
     share("Grouped-query: some heads share keys and values", HeadSharing::grouped);
     share("Multi-query: all heads share keys and values", HeadSharing::multi_query);
     for (const CostPreset& preset : cost_presets())

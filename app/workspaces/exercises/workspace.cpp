@@ -67,11 +67,10 @@ std::vector<Shot> exercises_shots() {
 }
 
 constexpr std::string_view kMouse[] = {
-    "Click a card: its sheet. A card's dots are its questions; one that was checked right is "
-    "filled.",
+    "Click a card to open its sheet. A dot on a card is a question; a filled dot is solved.",
     "Click a blank and type a number, a fraction such as 1/3, or an expression such as exp(2).",
     "Check marks each entry and names the likely mistake. Hint and Solution open below.",
-    "← and →, or a number below: another question.",
+    "← and →, or a number below, show another question.",
 };
 constexpr PersistedValue kValues[] = {persisted(exercises_controls), persisted(exercises_look)};
 

@@ -178,9 +178,7 @@ std::optional<GridView> experts_grid(const AppState& state, Index at, Index laye
     for (Index n = 0; n < strip.keys; ++n) sheet.column_labels.push_back(fmt::format("{}", n));
     GridView grid = make_grid(state, sheet, {ColorScale::unit, false, strip.later, false});
     grid.title = fmt::format("experts of layer {}: one row per token", layer);
-    grid.tooltip =
-        "The weight of each expert in a token's MLP: softmax of the router's logits over the "
-        "selected experts.\nHatched: not selected.";
+    grid.tooltip = "The router's weight of each expert in a token's MLP.\nHatched: not selected.";
     grid.editable = false;
     for (CellView& cell : grid.cells)
         if (cell.look == CellLook::masked) cell.text.clear();  // it is not taken

@@ -179,7 +179,7 @@ void carry_out(AppState& state, const TakeToken& action) {
     const Index all = std::ssize(*written_of(state).names);
     // a replay does not wait for the text: what the vocabulary does not have the model refuses
     if (action.token < 0 || (action.token >= all && !is_pending(state)))
-        return warn(state, "There is no token {}: the vocabulary has {}.", action.token,
+        return warn(state, "There is no token {}: the vocabulary has {} tokens.", action.token,
                     grouped(all));
     GenerateControls to = with_tokens(state, action.step);
     to.tokens.push_back(action.token);
@@ -198,7 +198,8 @@ void carry_out(AppState& state, const TakePath& action) {
         const Index all = std::ssize(*written_of(state).names);
         const Index token = action.tokens[n];
         if (token < 0 || (token >= all && !is_pending(state)))
-            return warn(state, "There is no token {}: the vocabulary has {}.", token, grouped(all));
+            return warn(state, "There is no token {}: the vocabulary has {} tokens.", token,
+                        grouped(all));
     }
     if (action.tokens.empty()) return warn(state, "A path has at least one token.");
     GenerateControls to = with_tokens(state, action.step);

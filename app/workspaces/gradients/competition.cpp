@@ -112,14 +112,14 @@ std::string slope_sum_text(const CompetitionView& view, const std::optional<doub
         significant(others, kDigits), significant(rest, kDigits));
 }
 
-std::string no_arrow_text(const CompetitionView& view, Index open) {
+std::string no_arrow_text(const CompetitionView& view, Index open, bool sink) {
     const CompetitionToken& raised = view.at(view.raised);
     if (open == 0) return "Every key of this row is masked, so no weights compete.";
     if (raised.look == CellLook::masked)
         return fmt::format("“{}” is masked: its score is −∞, so raising it changes no weight.",
                            raised.label);
     if (raised.slope >= kSeen) return {};
-    if (open == 1 && raised.p == 1.0)
+    if (open == 1 && raised.p == 1.0 && !sink)
         return "This row may attend to only one key: its weight is always 1, and a (1 − a) = 0.";
     return fmt::format(
         "{}“{}” has a_j = {}: the largest slope is a_j (1 − a_j) = {}; arrows need a slope of at "
@@ -194,7 +194,7 @@ CompetitionView build_competition(const AppState& state) {
         return view;
     }
     view.moved = moved_text(view, axis_label(state, Axis::query, view.row));
-    view.why = no_arrow_text(view, open);
+    view.why = no_arrow_text(view, open, sink.has_value());
     if (raised.look == CellLook::number && open > 1) view.sum = slope_sum_text(view, sink);
     return view;
 }

@@ -246,8 +246,8 @@ std::string flat_sentence(const Document& document, const JacobianNumbers& row) 
     if (row.spectral == 0.0) return "J is 0: to first order no score changes a weight.";
     const char* const capped = document.spec.softcap ? " after the cap" : "";
     if (row.flat == 0)
-        return fmt::format("Raising all scores equally{} changes no weight: J maps it to 0.",
-                           capped);
+        return fmt::format(
+            "Raising all scores equally{} changes no weight: J maps this direction to 0.", capped);
     return fmt::format(
         "Raising all scores equally{} changes no weight, and in {} of the other {} directions J "
         "passes under 1 % of a uniform row's gradient.",

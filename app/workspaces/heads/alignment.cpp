@@ -197,11 +197,10 @@ std::string alignment_point(const AppState& state) {
     const HeadAlignment found = head_alignment(look.result->weights(here), parts);
     const Index all = std::ssize(parts.queries);
     if (found.joined == 0)
-        return fmt::format(
-            "{} joins none of {} to a source word with more than half of its weight.",
-            head_name(here), counted(all, "target word"));
-    return fmt::format("{} joins {} of {} to {} with more than half of the weight; {}.",
-                       head_name(here), found.joined, counted(all, "target word"),
+        return fmt::format("{} joins none of {} to a source word with a weight above 0.5.",
+                           head_name(here), counted(all, "target word"));
+    return fmt::format("{} joins {} of {} to {} with a weight above 0.5; {}.", head_name(here),
+                       found.joined, counted(all, "target word"),
                        counted(found.different, "source word"), crossings_text(found.crossings));
 }
 

@@ -122,7 +122,7 @@ void carry_out(AppState& state, const SetHeadForm& action) {
         "The head as a matrix: rows are queries, columns keys.",
         "Lines from queries (left) to keys; wider means larger.",
         "Tokens or image patches, coloured by the weights of one query; click to choose the query.",
-        "What each dimension adds to the score q·k of one query with every key.",
+        "The product of each dimension in the score q·k, for one query and every key.",
         "The head as products of its weights: QK and OV.",
         "Source words above, target words below; a line is a weight from target to source."};
     show_message(state, kDescriptions[static_cast<std::size_t>(heads_look(state).form)]);
@@ -140,7 +140,7 @@ void carry_out(AppState& state, const SetHeadsList& action) {
     if (!set_name(state, kHeadsLists, action.list, heads_look(state).list, "list of heads")) return;
     constexpr const char* kDescriptions[] = {
         "All heads as small pictures.", "Heads by two measures: a dot is a head.",
-        "All heads with every measure.", "The model's output with each head changed in turn.",
+        "All heads with every measure.", "The model's output with each part changed in turn.",
         "All heads over the texts of a corpus."};
     show_message(state, kDescriptions[static_cast<std::size_t>(heads_look(state).list)]);
 }

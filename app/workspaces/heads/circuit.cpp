@@ -279,7 +279,7 @@ std::string circuit_formula(CircuitShow show) {
             return "QK: the score of a query and a key, each computed from its token's embedding "
                    "alone, at distance 0.";
         case CircuitShow::edges:
-            return "Width of an edge: change of the logits when it is cut.";
+            return "Width of an edge: change of the logit difference when it is cut.";
         case CircuitShow::ov:
             return "OV: what attending to a token adds to each logit, if the final norm divides by "
                    "1.";

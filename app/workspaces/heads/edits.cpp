@@ -11,6 +11,7 @@
 #include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
 #include "core/scores/score.h"
+#include "core/text.h"
 #include "core/train/task_table.h"
 
 namespace attn::view {
@@ -44,7 +45,8 @@ void add_rows(const AppState& state, std::vector<HeadEdit>& edits) {
          ReplaceRow{here.layer, here.head, query, one}, may ? "" : "the mask forbids this key"});
     edits.push_back({fmt::format("row {}: even", query),
                      fmt::format("Spread row {} of this head evenly", query),
-                     fmt::format("α_ij = 1/n over its {:.0f} allowed keys. {}", count, formula),
+                     fmt::format("α_ij = 1/n over its {}. {}",
+                                 counted(static_cast<Index>(count), "allowed key"), formula),
                      Key::e, ReplaceRow{here.layer, here.head, query, even},
                      count > 0.0 ? "" : "the mask forbids every key of this row"});
     const auto& rows = wanted_model(state)->changes.rows;

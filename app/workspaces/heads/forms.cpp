@@ -227,7 +227,7 @@ HeadDimensionsView head_dimensions(const AppState& state, HeadPlace place) {
     const HeadsLayer& layer = result.layers[place.layer];
     const AttentionSpec& spec = spec_of(state.document(), place.layer);
     if (spec.score != Score::dot)
-        view.missing_data = "Only dot-product scores are sums over dimensions.";
+        view.missing_data = "Dimensions are shown only for dot-product scores.";
     else if (layer.q.empty() || layer.k.empty())
         view.missing_data = "Queries and keys are missing: only weights are known.";
     if (!view.missing_data.empty()) return view;

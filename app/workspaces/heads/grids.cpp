@@ -70,9 +70,8 @@ GridView head_grid(const AppState& state, HeadPlace place, const std::string& le
                              masked_of(matrix.allowed, matrix.values)},
                             letter + shown_name(look.show, place));
     if (look.show == HeadShow::weights) grid.role = Role::weight;
-    grid.tooltip = look.show == HeadShow::weights
-                       ? "weight of the key for the query: softmax over keys of the masked scores"
-                       : std::string(what.formula);
+    grid.tooltip = look.show == HeadShow::weights ? "weight of the key for the query"
+                                                  : std::string(what.formula);
     if (const HeadFacts& facts = *result.find(place); facts.label && !what.of_layer)
         grid.tooltip += fmt::format("\n{}", label_title(facts));
     color_grid(grid, head_colors(look, place, color_look(state)), state.theme);

@@ -161,10 +161,11 @@ void add_text_tokens(const AppState& state, const SeenImage& seen, const HeadMat
         else
             word.number = "NaN";
         if (const auto sum = word.query ? weight_on_image(values, *seen.keys, n) : std::nullopt)
-            word.tooltip = fmt::format("Σ over the image: {}. Click to show where it looks",
-                                       cell_number(*sum, 4));
+            word.tooltip =
+                fmt::format("Σ over the image: {}. Click to show the weights of this token",
+                            cell_number(*sum, 4));
         else if (!word.query)
-            word.tooltip = "Click to show which patches look at it";
+            word.tooltip = "Click to show which patches attend to this token";
         word.is_query = word.query && *word.query == seen.query;
         word.is_key = !are_queries && n == seen.key;
         view.tokens.push_back(std::move(word));
@@ -271,7 +272,7 @@ std::string row_point(const std::string& who, std::span<const float> row,
                       const HeadImageView& view) {
     double all = 0.0, image = 0.0;
     for (const float weight : row) {
-        if (std::isnan(weight)) return fmt::format("The weights of {} hold NaN.", who);
+        if (std::isnan(weight)) return fmt::format("Some weights of {} are NaN.", who);
         if (!(weight >= 0.0F) || std::isinf(weight)) return {};
         all += double{weight};
     }
@@ -285,22 +286,22 @@ std::string row_point(const std::string& who, std::span<const float> row,
     const std::string each = percent_text(view.values[most.front()] / all);
     if (most.size() == view.values.size()) return fmt::format("{}, {} to each patch.", given, each);
     if (most.size() > 1)
-        return fmt::format("{}, most ({} each) to {} patches alike.", given, each, most.size());
+        return fmt::format("{}, most ({} each) to {} patches.", given, each, most.size());
     return fmt::format("{}, most ({}) to {}.", given, each, placed(view, most.front()));
 }
 
 std::string column_point(const std::string& who, const HeadImageView& view) {
     for (const float weight : view.values) {
-        if (std::isnan(weight)) return fmt::format("The weights on {} hold NaN.", who);
+        if (std::isnan(weight)) return fmt::format("Some weights on {} are NaN.", who);
         if (!(weight >= 0.0F) || std::isinf(weight)) return {};
     }
     const auto most = largest_patches(view.values);
     const double largest = view.values[most.front()];
     if (largest == 0.0) return fmt::format("No patch gives weight to {}.", who);
     if (most.size() == view.values.size())
-        return fmt::format("Each patch gives {} of its weight to {}.", percent_text(largest), who);
+        return fmt::format("Each patch gives a weight of {} to {}.", percent_text(largest), who);
     if (most.size() > 1)
-        return fmt::format("{} patches alike give the largest weight to {}: {}.", most.size(), who,
+        return fmt::format("{} patches give the same largest weight to {}: {}.", most.size(), who,
                            percent_text(largest));
     return fmt::format("The patch at {} gives the largest weight to {}: {}.",
                        placed(view, most.front()), who, percent_text(largest));

@@ -163,7 +163,8 @@ InspectorView of_one(const AppState& state, const HeadFacts& facts) {
                 true}});
     }
     if (const std::string swept = swept_text(state, facts.place); !swept.empty())
-        add_line(view, fmt::format("context {}", ablation_text(heads_look(state))), {Piece{swept}});
+        add_line(view, fmt::format("context set to {}", ablation_text(heads_look(state))),
+                 {Piece{swept}});
     if (const auto cell = swept_cell_text(state))
         add_line(view, cell->first, {Piece{cell->second}});
     add_pair(state, view, facts.place);

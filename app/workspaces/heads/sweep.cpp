@@ -102,14 +102,14 @@ GridView grid_of(const AppState& state, const SweptModel& swept) {
     return grid;
 }
 
-/// "the context of L0 H1", "what layer 2 reads at cat".
+/// "the context of L0 H1", "the input of layer 2 at cat".
 std::string place_description(const AppState& state, const HeadSweep& sweep,
                               const SweptHead& each) {
     if (is_of_heads(sweep)) return fmt::format("the context of {}", head_name(each.at));
     const std::string token = axis_labels(state, Axis::query, sweep.positions)[each.position];
     return sweep.part == SweepPart::mlp
-               ? fmt::format("what the MLP of layer {} adds at {}", each.at.layer, token)
-               : fmt::format("what layer {} reads at {}", each.at.layer, token);
+               ? fmt::format("the MLP output of layer {} at {}", each.at.layer, token)
+               : fmt::format("the input of layer {} at {}", each.at.layer, token);
 }
 
 std::string largest_description(const AppState& state, const SweptModel& swept,
@@ -117,12 +117,14 @@ std::string largest_description(const AppState& state, const SweptModel& swept,
     const HeadsLook& look = heads_look(state);
     const std::string place = place_description(state, swept.sweep, most);
     if (look.sweep_show == SweepShow::kl)
-        return fmt::format("KL(untouched‖changed) of the {} is largest where {} is {}: {} nats{}.",
-                           read_out_noun(state.document()), place, ablation_text(look),
-                           number(most.kl), as_much_text(others));
-    return fmt::format("{} changes most where {} is {}: by {} from {}{}.", difference_name(swept),
-                       place, ablation_text(look), number(swept.sweep.change(most)),
-                       number(swept.sweep.difference), as_much_text(others));
+        return fmt::format(
+            "KL(untouched‖changed) of the {} is largest when {} is replaced by {}: {} nats{}.",
+            read_out_noun(state.document()), place, ablation_text(look), number(most.kl),
+            as_much_text(others));
+    return fmt::format("{} changes most when {} is replaced by {}: by {} from {}{}.",
+                       difference_name(swept), place, ablation_text(look),
+                       number(swept.sweep.change(most)), number(swept.sweep.difference),
+                       as_much_text(others));
 }
 
 /// The rows of tokens, once those of the other text are known.
@@ -221,8 +223,9 @@ std::string sweep_point(const AppState& state) {
             ? fmt::format("the {}'s probabilities", read_out_noun(state.document()))
             : difference_name(*swept);
     if (!is_of_heads(swept->sweep))
-        return fmt::format("No position changes {} if it is replaced by {}.", what,
-                           ablation_text(look));
+        return fmt::format("No {} at one position changes {} if it is replaced by {}.",
+                           swept->sweep.part == SweepPart::mlp ? "MLP output" : "layer's input",
+                           what, ablation_text(look));
     return fmt::format("No head changes {} if its context is replaced by {}.", what,
                        ablation_text(look));
 }

@@ -34,8 +34,8 @@ std::string deed(HeadMeasure name, const std::string& share) {
     const char* const to = name == previous    ? "the previous token"
                            : name == diagonal  ? "the token itself"
                            : name == next      ? "the next token"
-                           : name == duplicate ? "the same word elsewhere"
-                           : name == induction ? "the token after the same word"
+                           : name == duplicate ? "the same token elsewhere"
+                           : name == induction ? "the token after an earlier copy"
                                                : "the first token";
     return fmt::format("gives a mean weight of {} to {}", share, to);
 }
@@ -188,7 +188,7 @@ std::string sorted_text(const HeadsResult& result, HeadMeasure measure) {
     const HeadFacts& least = *defined.back();
     const std::string text = measure_text(measure, most.measures[measure]);
     if (defined.size() > 1 && text == measure_text(measure, least.measures[measure]))
-        return fmt::format("{}: {} in all {} heads.", bare, text, defined.size());
+        return fmt::format("{}: {} in each of {} heads.", bare, text, defined.size());
     const std::string high = extreme_text(result, measure, most);
     if (defined.size() == 1) return fmt::format("{}: {}.", bare, high);
     return fmt::format("{}: from {} down to {}.", bare, high, extreme_text(result, measure, least));
@@ -208,7 +208,7 @@ HeadMeasure corpus_measure(const HeadsLook& look, const CorpusResult& corpus) {
     return most;
 }
 
-/// "Over 3 texts L0 H1 has the largest first token: 0.36 ± 0.060, and 1 other as much."
+/// "Over 3 texts, L0 H1 has the largest “first token”: 0.36 ± 0.060, tied with 1 other."
 std::string corpus_point(const HeadsLook& look, const CorpusResult& corpus) {
     const HeadMeasure measure = corpus_measure(look, corpus);
     const std::string_view title = info(measure).title;
@@ -218,15 +218,15 @@ std::string corpus_point(const HeadsLook& look, const CorpusResult& corpus) {
             mean && (most == nullptr || *mean > *(*most)[measure].mean()))
             most = &head;
     if (most == nullptr)
-        return fmt::format("Over {} {} is not defined for any head.", counted(corpus.texts, "text"),
-                           title);
+        return fmt::format("Over {}, “{}” is not defined for any head.",
+                           counted(corpus.texts, "text"), title);
     const MeasureStatistics& of = (*most)[measure];
     const double mean = *of.mean();
     const auto others = std::ranges::count_if(corpus.heads, [&](const CorpusHead& head) {
         const auto other = head[measure].mean();
         return other && mean - *other <= kTied * std::abs(mean);
     });
-    return fmt::format("Over {} {} has the largest {}: {} ± {}{}.",
+    return fmt::format("Over {}, {} has the largest “{}”: {} ± {}{}.",
                        of.texts == corpus.texts
                            ? counted(corpus.texts, "text")
                            : fmt::format("{} of {}", of.texts, counted(corpus.texts, "text")),
@@ -257,8 +257,9 @@ Divergences divergences(MatrixView<const float> a, MatrixView<const float> b) {
 std::string divergence_description(const Divergences& all) {
     std::string text;
     if (all.finite > 0)
-        text += fmt::format(" KL(A‖B) is {} nats in the mean of {} rows.",
-                            number(all.sum / static_cast<double>(all.finite)), all.finite);
+        text += fmt::format(" KL(A‖B) is {} nats in the mean of {}.",
+                            number(all.sum / static_cast<double>(all.finite)),
+                            counted(all.finite, "row"));
     if (all.infinite > 0)
         text += fmt::format(" {} ∞ in {}: B is 0 at a key where A is not.",
                             all.finite > 0 ? "It is" : "KL(A‖B) is",
@@ -308,7 +309,7 @@ std::string compare_point(const AppState& state) {
         look.show == HeadShow::weights ? divergence_description(divergences(a, b)) : std::string();
     const std::string_view what = look.show == HeadShow::weights ? "weight" : info(look.show).title;
     if (places.empty()) return fmt::format("No {} is a number in both A and B.{}", what, kl);
-    if (most == 0.0) return fmt::format("No {} of A differs from B's.{}", what, kl);
+    if (most == 0.0) return fmt::format("No {} differs between A and B.{}", what, kl);
     return fmt::format("A and B differ most at {}: A − B = {}{}.{}",
                        pair_name(state, {at.row, at.column}), number(most),
                        as_much_text(std::ssize(places) - 1), kl);

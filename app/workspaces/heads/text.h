@@ -76,7 +76,7 @@ std::string sweep_formula(const AppState& state);
 std::string sweep_point(const AppState& state);
 /// "logit d − logit a is 0.11, untouched 8.31; KL(untouched‖changed) 3.2 nats"; "": it is not there.
 std::string swept_text(const AppState& state, HeadPlace place);
-/// Of the cell that is chosen where no head is changed: "what layer 2 reads at cat", and the same.
+/// Of the selected cell, where no head is changed: "the input of layer 2 at cat", and the same.
 std::optional<std::pair<std::string, std::string>> swept_cell_text(const AppState& state);
 /// What QK, OV or composition is, a sentence.
 std::string circuit_formula(CircuitShow show);

@@ -149,7 +149,7 @@ void add_sweeps(const CommandAdder& add, const AppState& state) {
     add("Circuit: QK, the keys that each query matches", {}, ShowCircuit{"qk", over}, model);
     add("Circuit: OV, what the head adds to the output", {}, ShowCircuit{"ov", over}, model);
     add("Circuit: composition with earlier heads", {}, ShowCircuit{"composition", over}, model);
-    add("Circuit: what each part of the model reads", {}, ShowCircuit{"edges", over}, model);
+    add("Circuit: edges between heads and MLPs", {}, ShowCircuit{"edges", over}, model);
     const std::string part(kCircuitShows[static_cast<std::size_t>(look.circuit_show)]);
     add("Circuit over the tokens of the text", {}, ShowCircuit{part, "text"}, model);
     add("Circuit over the nearest vocabulary tokens", {}, ShowCircuit{part, "vocabulary"}, model);

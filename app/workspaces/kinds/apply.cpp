@@ -118,7 +118,8 @@ void carry_out(AppState& state, const CopyKind& action) {
     KindsControls controls = kinds_controls(state);
     const KindsSide to = action.from == KindsSide::a ? KindsSide::b : KindsSide::a;
     controls.side(to) = controls.side(action.from);
-    edit_controls(state, controls, fmt::format("{} is as {}", letter(to), letter(action.from)));
+    edit_controls(state, controls,
+                  fmt::format("{} is a copy of {}", letter(to), letter(action.from)));
 }
 
 void carry_out(AppState& state, const SetKindsSeed& action) {
@@ -157,8 +158,7 @@ void carry_out(AppState& state, const SetOnlineSide& action) {
 
 void carry_out(AppState& state, const SetOnlineChunk& action) {
     if (action.keys < 1 || action.keys > kMostChunk)
-        return show_error(state, "A chunk is {} keys: it must be 1 to {}.", action.keys,
-                          kMostChunk);
+        return show_error(state, "A chunk has {} keys; expected 1 to {}.", action.keys, kMostChunk);
     KindsControls controls = kinds_controls(state);
     controls.chunk = action.keys;
     kinds_look(state).taken = 0;

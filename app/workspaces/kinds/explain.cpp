@@ -334,7 +334,7 @@ void add_recurrence(const Pair& pair) {
 /// The weight of softmax, times the mean of the row's gates.
 void add_gated(const Pair& pair) {
     const Row open = pair.made_row("gate_open", pair.i);
-    pair.note(fmt::format("The gate of the query's token lets through: {}.", listed(open)));
+    pair.note(fmt::format("Gate of the query's token: {}.", listed(open)));
     std::vector<Expr> each;
     for (const double gate : open) each.push_back(plain(gate));
     const Expr mean = combine(Op::sum, std::move(each)) / constant(Index{std::ssize(open)});

@@ -44,7 +44,7 @@ Action run(const KindsTimeRequest& request, const RunControl& control) {
 void carry_out(AppState& state, const MeasureKinds&) {
     KindsLook& look = kinds_look(state);
     look.measures = look.result && look.result->whole();
-    if (!look.measures) return warn(state, "There are no two kinds to measure.");
+    if (!look.measures) return warn(state, "Nothing to measure: A and B are not both computed.");
     show_message(state, "Both kinds are computed again; the table gets their times.");
 }
 

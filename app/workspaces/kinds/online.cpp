@@ -67,7 +67,7 @@ OnlineKey key_of(const Passing& at, Index j, std::string label) {
     if (key.masked) {
         key.score_text = "masked";
         key.term_text = '0';
-        key.tooltip = key.label + ": masked, it adds nothing";
+        key.tooltip = key.label + ": masked, so it adds nothing";
         return key;
     }
     key.score = at.side.stage(Stage::masked)(at.row, j);
@@ -100,8 +100,7 @@ std::string tex_factor(double value) {
 }
 
 std::string alpha_tex(const OnlineStep& step, const OnlineState& before) {
-    if (step.after.largest == -kInf)
-        return R"(\alpha = 1 \text{: nothing was seen, there is nothing to rescale})";
+    if (step.after.largest == -kInf) return R"(\alpha = 1 \text{: no allowed key so far})";
     return fmt::format(R"(\alpha = \exp(m - m') = \exp({} - {}) = {})", tex_number(before.largest),
                        tex_factor(step.after.largest), tex_number(step.rescale));
 }
@@ -169,7 +168,7 @@ void add_result(const Passing& at, OnlineView& view) {
     else if (std::isnan(most))
         view.result_text = "A number is NaN on one side only.";
     else if (std::ranges::any_of(ordinary, [](double each) { return std::isnan(each); }))
-        view.result_text = "NaN in the scores or values: both methods give NaN.";
+        view.result_text = "Both methods give NaN.";
     else
         view.result_text = most == 0.0 ? "O ÷ ℓ equals the row of ordinary softmax exactly."
                                        : fmt::format(

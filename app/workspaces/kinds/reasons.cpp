@@ -10,8 +10,8 @@ std::vector<std::string> kinds_reasons(const AppState& state) {
         "Both sides read the same Q, K and V. The difference comes from the settings alone."};
     if (controls.a.operation == Operation::softmax && controls.b.operation == Operation::softmax)
         reasons.emplace_back(
-            "Softmax divides a row by its sum, so a weight that grows takes weight from the "
-            "others.");
+            "Softmax divides the exponentials of a row by their sum, so a weight that grows takes "
+            "weight from the others.");
     return reasons;
 }
 

@@ -170,7 +170,7 @@ GridView difference_grid(const AppState& state, const KindsResult& result) {
                                {ColorScale::diverging, false, masked_on_both(result)}, "B − A");
     grid.role = Role::score;
     grid.tooltip = "weight in B minus weight in A";
-    grid.shape = "no pair differs";
+    grid.shape = result.difference.compared == 0 ? "no finite difference" : "no pair differs";
     if (const KindsDifference& most = result.difference; most.value != 0.0) {
         light(grid, grid.ref(most.row, most.column));
         grid.shape = "largest ringed";
@@ -232,7 +232,8 @@ std::vector<KindRow> error_rows(const AppState& state, const KindsResult& result
     const std::string row = axis_label(state, Axis::query, error.row);
     return {{"weights, largest change", "max |B − A|",
              "The largest change of one weight, ringed in B − A.", "", "",
-             placed(most.value, pair_name(state, {most.row, most.column}))},
+             placed(most.compared == 0 ? std::nan("") : most.value,
+                    pair_name(state, {most.row, most.column}))},
             {"weights, change of a row", "mean of ½ Σ_j |B − A|",
              "If both rows sum to 1: the fraction of the weight that moves to other keys.", "", "",
              moved_share(result)},

@@ -147,8 +147,8 @@ void add_picture(LargeView& view, const AppState& state) {
     const AttentionSpec& spec = state.document().spec;
     const bool sink = map_look(state).input && !map_look(state).input->source.sinks.empty();
     view.picture_tip = fmt::format(
-        "weights: a = softmax of {} over the keys{}. scores: the {}{}. A pixel that covers several "
-        "pairs shows their mean.  Key: W",
+        "weights: a = softmax of {} over the keys{}. scores: the {}{}; a pixel of several pairs "
+        "shows their mean.  Key: W",
         logit_letter(spec), sink ? " and the sink" : "", score_description(spec, 1),
         spec.biases() ? ", " + scaled_text(spec) : "");
 }

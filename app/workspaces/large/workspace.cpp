@@ -55,7 +55,7 @@ void add_pass(const CommandAdder& add, const MapLook& look) {
 void add_top_cells(const CommandAdder& add, const large::TopChoice& top) {
     large::TopChoice keys = top;
     keys.skip_first_key = !top.skip_first_key;
-    add(top.skip_first_key ? "Strongest cells: key 0 too" : "Strongest cells: leave out key 0",
+    add(top.skip_first_key ? "Strongest cells: include key 0" : "Strongest cells: leave out key 0",
         Key::k, SetTopCells{keys});
     large::TopChoice queries = top;
     queries.one_per_query = !top.one_per_query;

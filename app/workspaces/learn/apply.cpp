@@ -104,7 +104,7 @@ void show_learned_head(AppState& state) {
 bool has_step(AppState& state, Index step) {
     const Index until = learn_look(state).plan->until;
     if (step >= 0 && step <= until) return true;
-    warn(state, "There is no step {}: the training has {}.", step, grouped(until));
+    warn(state, "There is no step {}; expected 0 to {}.", step, grouped(until));
     return false;
 }
 

@@ -90,7 +90,7 @@ InspectorView heads_page(const AppState& state) {
     const LearnControls& controls = series.request.plan.controls;
     if (record_of(state, 0) == nullptr)
         return only_hint(
-            "Press Space to train. Entropy and largest weight of every head appear here.");
+            "After the first step, entropy and largest weight of every head appear here.");
     InspectorView view =
         titled(fmt::format("heads at step {}", grouped(shown_learn_step(state))), Role::weight);
     view.formula =
@@ -150,7 +150,7 @@ InspectorView matrices_page(const AppState& state) {
     const LearnSeries& series = *learn_look(state).series;
     const LearnControls& controls = series.request.plan.controls;
     if (record_of(state, 0) == nullptr)
-        return only_hint("Press Space to train. The gradient norm of every matrix appears here.");
+        return only_hint("After the first step, the gradient norm of every matrix appears here.");
     InspectorView view =
         titled(fmt::format("gradients at step {}", grouped(shown_learn_step(state))), Role::query);
     view.formula = fmt::format(
@@ -174,8 +174,10 @@ InspectorView lines_page(const AppState& state) {
     const train::Influences* const influences = shown_influences(state);
     if (influences == nullptr)
         return only_hint(
-            "Press F to train again with each line left out in turn, and see how the answer's "
-            "probability changes.");
+            left_out_request_of(state)
+                ? "Press F to train again with each line left out in turn, and see how the "
+                  "answer's probability changes."
+                : "Train on your own lines to see the influence of each line.");
     const train::Influences& found = *influences;
     const LeftOutRequest& request = shown_left_out(state)->request;
     const auto data = train::read_own_data(request.spec.language->own_text());
@@ -207,7 +209,7 @@ InspectorView learn_inspector(const AppState& state) {
         return lines;
     }
     if (!look.series || !look.series->sides[0].probe)
-        return only_hint("Press Space to train two models side by side.");
+        return only_hint("Press Space to train. The selected row appears here.");
     const bool is_row = look.page != LearnPage::heads && look.page != LearnPage::matrices;
     if (is_recorded(state) && !is_row)
         return only_hint(

@@ -12,12 +12,13 @@ std::vector<std::string> learn_reasons(const AppState& state) {
     const LearnControls& controls = planned(state);
     if (!controls.has_b())
         return {
-            "A training step changes each parameter a little, against recent gradients of the "
+            "A training step changes the parameters a little, against recent gradients of the "
             "loss.",
             "Training improves only what lowers the loss on the training texts."};
     std::vector<std::string> reasons;
     if (controls.a.seed == controls.b.seed && controls.differs != "symbols")
-        reasons.emplace_back("Both models read the same texts. They differ in one setting.");
+        reasons.emplace_back(
+            "Both models read the same texts. They start with one different setting.");
     if (controls.differs != "scaling") return reasons;
     const auto& series = learn_look(state).series;
     const bool trained = series && !series->sides[0].records.empty() &&
@@ -32,7 +33,7 @@ std::vector<std::string> learn_reasons(const AppState& state) {
                         learn_run_text(series->request.plan.controls, 1)));
     reasons.emplace_back(
         "A saturated row passes almost no gradient to W_Q and W_K. If most rows are saturated, the "
-        "gradient of W_Q and W_K comes from the few rows with near-ties.");
+        "gradient of W_Q and W_K comes mostly from the other rows.");
     return reasons;
 }
 

@@ -43,7 +43,7 @@ constexpr auto kLearnFields = std::to_array<LearnFieldInfo>({
     {"norm", "norm", Kind::names, "pre: LayerNorm before attention, MLP and read-out"},
     {"optimiser", "optimiser", Kind::names, "AdamW, or SGD with momentum"},
     {"learning_rate", "learning rate", Kind::real,
-     "Learning rate of every matrix after the warm-up"},
+     "Learning rate of every matrix, before the warm-up and the schedule scale it"},
     {"warmup", "warm-up", Kind::whole, "Steps in which the learning rate rises linearly"},
     {"weight_decay", "weight decay", Kind::real,
      "AdamW: each step subtracts lr · decay · W from each matrix W; SGD adds decay · W to its "

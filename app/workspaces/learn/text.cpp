@@ -86,7 +86,7 @@ std::string earlier_text(const LearnSeries& series, const std::array<Ending, 2>&
     const Index a = first_right(series.sides[0].records), b = first_right(series.sides[1].records);
     if (a == 0 || b == 0 || a == b) return {};
     return fmt::format(
-        "{:.0f} % right is first reached at step {} {}, at step {} {}, means of {} steps.",
+        "{:.0f} % right is first reached at step {} {} and at step {} {} (means of {} steps).",
         100.0 * kMostRight, grouped(a), learn_name(plan, 0), grouped(b), learn_name(plan, 1),
         kMeanSteps);
 }
@@ -251,7 +251,7 @@ std::string longer_text(const LearnSeries& series, Index step,
     return fmt::format(
         "‖∂L/∂W_Q‖ is larger without scaling, {} against {}, although more rows are saturated. "
         "This gradient "
-        "is a sum over rows, and scaling multiplies the gradient of each row by 1/√d_k = {}.",
+        "is a sum over rows, and scaling gives each row's gradient the factor 1/√d_k = {}.",
         significant(without, 3), significant(with, 3),
         significant(1.0 / std::sqrt(static_cast<double>(plan.controls.a.d_k)), 3));
 }

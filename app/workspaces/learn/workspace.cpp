@@ -65,7 +65,9 @@ void add_training_commands(const CommandAdder& add, const AppState& state) {
         "This run is recorded: train it here first");
     add(recorded ? "Close the recorded run" : "Restart with these settings", Key::n, NewTraining{});
     add("Play the recorded run", {}, PlayRecordedRun{},
-        !is_trained(state) && learn_recording().has_value(), "N discards the training first");
+        !is_trained(state) && learn_recording().has_value(),
+        is_trained(state) ? "A training run is shown. Press N to discard it first"
+                          : "The program's files have no recorded run");
     add("Copy the command for a clip of the recorded run", {}, CopyLearnClip{},
         learn_recording().has_value(), "The program's files have no recorded run");
     add("Train five seeds for the spread", Key::v, TrainSeeds{kSpreadSeeds}, is_trained(state),

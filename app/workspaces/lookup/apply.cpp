@@ -30,7 +30,7 @@ void report_off_plane(AppState& state) { show_error(state, "a point needs two nu
 bool has_pair(AppState& state, Index pair) {
     const Index count = std::ssize(lookup_controls(state).pairs);
     if (pair >= 0 && pair < count) return true;
-    warn(state, "There is no pair {}: they are 0 to {}.", pair, count - 1);
+    warn(state, "There is no pair {}: pairs are numbered 0 to {}.", pair, count - 1);
     return false;
 }
 
@@ -170,7 +170,8 @@ void carry_out(AppState& state, const MoveToken& action) {
     std::vector<Index> order = token_order(state);
     const Index count = std::ssize(order);
     if (action.token < 0 || action.token >= count)
-        return warn(state, "There is no token {}: they are 0 to {}.", action.token, count - 1);
+        return warn(state, "There is no token {}: tokens are numbered 0 to {}.", action.token,
+                    count - 1);
     const Index place = std::clamp<Index>(action.place, 0, count - 1);
     std::erase(order, action.token);
     order.insert(order.begin() + place, action.token);

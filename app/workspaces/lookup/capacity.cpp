@@ -68,7 +68,7 @@ PlotView plot_of(const Points& points, const LookupControls& controls, std::stri
 
 std::string capacity_point(const LookupControls& controls, const CapacityPoint& here) {
     return fmt::format(
-        "{} random keys of width d_k = {}, each looked up by its own key at τ = {}: other pairs "
+        "{} random keys of width d_k = {}, each used as its own query at τ = {}: other pairs "
         "take {} of the weight, at worst {} (medians of {}).",
         controls.capacity.pairs, here.d_k, number(controls.capacity.temperature),
         percent_text(here.interference.median), percent_text(here.worst.median),

@@ -50,10 +50,9 @@ std::string permutation_point(const AppState& state, const PermutationResult& re
     if (result.largest == 0.0 || result.largest_float64 <= kExact)
         return fmt::format("With {} this order changes no weight{}.",
                            position_text(result.position), rounding_text(result.largest));
-    return fmt::format(
-        "With {} the same order changes weights by up to {}, at {}: positions matter.",
-        position_text(result.position), number(result.largest),
-        pair_name(state, {result.row, result.column}));
+    return fmt::format("With {} this order changes weights by up to {}, at {}: positions matter.",
+                       position_text(result.position), number(result.largest),
+                       pair_name(state, {result.row, result.column}));
 }
 
 /// What is shuffled, and what of the document is left out.

@@ -61,12 +61,13 @@ std::vector<std::string> lookup_reasons(const AppState& state) {
         case LookupPage::similarity:
         case LookupPage::alignment:
             return {"A dot product is the cosine times both lengths.",
-                    "A long key can therefore win over a key that points more the same way."};
+                    "A long key can therefore win over a key whose direction is closer to the "
+                    "query's."};
         case LookupPage::permutation:
             return {"A dot product depends on two vectors, not on their places.",
                     "Without positions and without a mask, reordering the tokens only reorders "
                     "rows and columns.",
-                    "A positional encoding or a causal mask makes places count."};
+                    "A positional encoding or a causal mask makes positions matter."};
     }
     return {};
 }

@@ -28,7 +28,7 @@ LookupView build_lookup_view(const AppState& state) {
     switch (view.page) {
         case LookupPage::memory:
             view.memory = build_memory_view(state);
-            view.status = fmt::format("{} pairs, float64", lookup_controls(state).pairs.size());
+            view.status = counted(lookup_controls(state).pairs.size(), "pair") + ", float64";
             break;
         case LookupPage::capacity:
             view.capacity = build_capacity_view(state);

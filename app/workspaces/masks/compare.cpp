@@ -87,7 +87,7 @@ GridView difference_grid(const AppState& state, const ConventionResult& first,
                          const ConventionResult& second, const Rows& rows) {
     const Tensor difference = difference_of(first, second);
     GridView grid = pair_grid(state, {"difference",
-                                      "second weights minus first; NaN if either is NaN",
+                                      "second weights minus first; NaN if only one is NaN",
                                       Role::score,
                                       ColorScale::diverging,
                                       difference.matrix(0, 0),

@@ -36,13 +36,14 @@ constexpr ConventionInfo kTable[] = {
      kEmpty,
      "give NaN",
      "−∞, empty rows NaN",
-     "Forbidden scores become −∞; a row with no allowed key gives −∞ − (−∞) = NaN.",
+     "Forbidden scores become −∞; a row with no allowed key and no sink gives −∞ − (−∞) = NaN.",
      {}},
     {"uniform",
      kEmpty,
      "give 1/Tk each",
      "−∞, empty rows uniform",
-     "Forbidden scores become −∞; a row with no allowed key gives all keys the same weight.",
+     "Forbidden scores become −∞; a row with no allowed key and no sink gives all keys the same "
+     "weight.",
      {.empty = EmptyResult::uniform}},
     {"hide",
      kReading,
@@ -79,8 +80,8 @@ constexpr ConventionInfo kTable[] = {
      kWritten,
      "0 (score · mask)",
      "multiplied by 0",
-     "Scores are multiplied by the mask: a forbidden score becomes 0, and e⁰ = 1 still gets "
-     "weight.",
+     "Scores are multiplied by the mask: a forbidden score becomes 0 and still gets weight, "
+     "because e⁰ = 1.",
      {.fill = zero}},
     {"add_inf",
      kAdded,

@@ -117,9 +117,16 @@ void add_arithmetic(const AppState& state, const Row& row, InspectorView& view) 
     if (is_empty(row) && !row.sink)
         return view.add(
             "weight A",
-            fmt::format("{}: every key is forbidden, empty rows give {}", number(row.weights[j]),
+            fmt::format("{}: every key is forbidden, and empty rows give {}",
+                        number(row.weights[j]),
                         state.document().spec.empty_rows == EmptyRows::nan ? "NaN" : "0"),
             Role::weight);
+    if (!allowed && std::isnan(row.sum))
+        return view.add("weight A", number(row.weights[j]) + ": the pair is forbidden",
+                        Role::weight);
+    if (!allowed && std::isnan(row.sum))
+        return view.add("weight A", number(row.weights[j]) + ": the pair is forbidden",
+                        Role::weight);
     view.add("exp(M − m)", fmt::format("exp({} − {}) = {}", number(row.masked[j]),
                                        factor(number(row.max)), number(row.exps[j])));
     view.add(row.sink ? "Σ exp, including the sink" : "Σ exp", number(row.sum));

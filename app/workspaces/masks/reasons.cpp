@@ -15,7 +15,7 @@ std::vector<std::string> masks_reasons(const AppState& state) {
               "forbidden keys."};
     if (state.document().spec.mask.causal)
         reasons.emplace_back(
-            "A causal mask forbids later keys, because a position must not read the word that it "
+            "A causal mask forbids later keys, because a position must not read the token that it "
             "predicts.");
     return reasons;
 }

@@ -89,7 +89,7 @@ SwitchView block_switch(const AppState& state) {
     SwitchView view{.name = "block"};
     const Dimensions& size = state.document().size;
     view.text = "all tokens are in one block";
-    if (length < std::max(size.tq, size.tk))
+    if (length < std::max(size.tq + std::max<Index>(size.query_offset, 0), size.tk))
         view.text = fmt::format("tokens see the {} of their own block: {} … {}, {} … {}, …", length,
                                 0, length - 1, length, 2 * length - 1);
     if (length == 1) view.text = "every token sees only itself";
@@ -132,7 +132,7 @@ SwitchView paint_switch(const AppState& state) {
         view.text = fmt::format("{} pair{} {} as forbidden", forbidden, forbidden == 1 ? "" : "s",
                                 document.painted ? "painted" : "given");
         if (document.spec.mask.custom->shape().h > 1)
-            view.text += fmt::format(", only in head {}", state.head);
+            view.text += fmt::format(", in head {}", state.head);
     }
     view.tip =
         "Paint forbids pairs one by one, and allows painted pairs again. Paint cannot allow a pair "

@@ -58,7 +58,7 @@ std::string sums_text(const AppState& state, const std::vector<bool>& empty) {
         return fmt::format("; {} of weights sums to 1", which);
     const bool sinks = has_sinks(state.document());
     return fmt::format("; rows of weights sum to {} … {}{}", number(sums.low), number(sums.high),
-                       sinks ? ", the sink takes the rest" : "");
+                       sinks ? ", and the sink takes the rest" : "");
 }
 
 std::string empty_text(const AppState& state, const std::vector<bool>& empty) {

@@ -127,7 +127,7 @@ std::optional<RowChange> row_change(const AppState& state) {
     const std::vector<double> given(scores.row(row).begin(), scores.row(row).end());
     change.before.resize(given.size());
     softmax_row(given, change.before, state.document().spec.empty_rows);
-    change.text = fmt::format("{}: outlined without a mask, filled with this mask",
+    change.text = fmt::format("{}: outlined bars without a mask, filled bars with this mask",
                               axis_label(state, Axis::query, row));
     return change;
 }

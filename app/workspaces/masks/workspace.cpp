@@ -249,8 +249,10 @@ std::string pair_text(const AppState& state, Pair pair) {
     const Document& document = state.document();
     for (const RuleVerdict& verdict : rule_verdicts(state, pair))
         if (!verdict.allows)
-            return fmt::format("{}: forbidden by the {} rule, {}.", pair_name(state, pair),
-                               verdict.name, verdict.text);
+            return verdict.rule == MaskRule::paint
+                       ? fmt::format("{}: {}.", pair_name(state, pair), verdict.text)
+                       : fmt::format("{}: forbidden by the {} rule, {}.", pair_name(state, pair),
+                                     verdict.name, verdict.text);
     const auto weights = masks_values(state, Stage::weights);
     const bool any = document.spec.mask.any();
     return fmt::format("{}: {}{}.", pair_name(state, pair),

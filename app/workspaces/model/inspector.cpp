@@ -429,7 +429,7 @@ InspectorView loss_inspector(const ModelRead& read) {
     const std::string layer = fmt::format(" of layer {}", read.stages.layer);
     view.add("target", target);
     view.add("p(target)", number(std::exp(-made.loss)));
-    view.add("∂L/∂z", "p − 1 of the target, p of another answer");
+    view.add("∂L/∂z", "p − 1 for the target, p for another answer");
     const auto norm = [](const TensorD& values) {
         double squares = 0.0;
         for (const double value : values.values()) squares += value * value;

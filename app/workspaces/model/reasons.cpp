@@ -32,7 +32,7 @@ std::vector<std::string> model_reasons(const AppState& state) {
             read->model->weights().final_norm.there() ? ", after the final norm," : ""));
         reasons.emplace_back(
             "Training changes the parameters of all blocks together, so that right answers get "
-            "larger logits.");
+            "larger probabilities.");
     }
     return reasons;
 }

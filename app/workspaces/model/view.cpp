@@ -313,7 +313,7 @@ class Rows {
         row.in_layer = true;
         row.role = Role::weight;
         row.name = name;
-        row.tip = "One square for each head: queries down, keys across\nClick to choose the head.";
+        row.tip = "A square is a head: queries down, keys across\nClick to choose the head.";
         row.rows = weights.shape().t;
         row.columns = weights.shape().d;
         for (Index head = 0; head < std::min(weights.shape().h, kMostHeadPictures); ++head) {
@@ -507,7 +507,8 @@ std::string experts_text(const AppState& state, const ModelRead& read, ModelStag
 std::string gradients_muted(const ModelRead& read) {
     if (!read.gradients) return sentence(read.no_gradients);
     return fmt::format(
-        "L = −ln p({}) = {}. Each number is the norm of ∂L with respect to a block's output.",
+        "L = −ln p({}) = {}. Each number is the norm of the gradient of L with respect to a "
+        "part's output.",
         shown_token(read.model->answer_text(*read.target)), number(read.gradients->loss));
 }
 
@@ -601,8 +602,8 @@ std::string input_headline(const ModelRead& read) {
                                                    : "token embedding";
     if (stages.has(S::entry_norm)) source += ", normalised";
     if (stages.layer > 0) source += fmt::format(", through {}", layers_text(0, stages.layer - 1));
-    return fmt::format("X, the input of attention in layer {}: {}{}.", stages.layer,
-                       normal ? "the norm of " : "", source);
+    return fmt::format("X, the input of attention in layer {}: {}{}.", stages.layer, source,
+                       normal ? ", then normalised" : "");
 }
 
 std::string input_muted(const AppState& state, const ModelRead& read) {
@@ -750,7 +751,7 @@ std::string part_name(const LogitPart& part) {
 std::string model_missing_data(const AppState& state) {
     const ModelOrigin* const model = model_of(state.document());
     if (model == nullptr)
-        return "Whole model shows a trained model over its text, from the tokens to the answer. "
+        return "Whole model shows a trained model from the tokens to the answer. "
                "Open a model's folder or .gguf file (Ctrl+O).";
     if (!state.document().groups.empty() && group_of(state.document()) == "match")
         return "match compares two towers: choose text or image above to see one of them whole.";

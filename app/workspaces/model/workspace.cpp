@@ -56,10 +56,10 @@ void add_model_commands_here(std::vector<Command>& list, const AppState& state) 
         moved_by(state, 1));
     if (add.there) {
         add("Compute the next row of the picture", Key::space, next_computed(state), !large);
-        add("Compute all of it", Key::end, ComputeModelTo{}, look.until.has_value());
+        add("Compute the whole picture", Key::end, ComputeModelTo{}, look.until.has_value());
         add("Go through the stages of attention in Step", Key::w, ShowAttentionStage{});
         const auto before = previous_cell(state);
-        add("Back to the number explained before", Key::backspace, before.value_or(ReturnToCell{}),
+        add("Back to the previous number", Key::backspace, before.value_or(ReturnToCell{}),
             before.has_value());
         const LogitPart* const part = selected_model_part(state);
         add("Open the selected head in Heads", Key::enter, SetWorkspace{"heads"},
@@ -71,7 +71,7 @@ void add_model_commands_here(std::vector<Command>& list, const AppState& state) 
                 ShowModelStage{std::string(attn::info(stage).key)});
     add(look.difference ? "Bars of the logit" : "Bars of the difference of two logits", Key::d,
         ShowLogitDifference{!look.difference});
-    add(look.gradients ? "Parameters and FLOP of each block" : "Gradient of the loss by each block",
+    add(look.gradients ? "Parameters and FLOP of each block" : "Gradient of the loss at each block",
         Key::g, ShowBlockGradients{!look.gradients});
     CommandAdder{list, "Whole model"}(
         look.known ? "Back to the model you opened" : "Known models: where their parameters are",
@@ -179,8 +179,7 @@ void carry_out(AppState& state, const SelectModelToken& action) {
     const ModelRead* const read = current_model_read(state);
     const Index last = read ? std::ssize(read->run->tokens) - 1 : action.row;
     if (action.row < 0 || action.row > last)
-        return warn(state, "There is no token {}: the text has {}, counted from 0.", action.row,
-                    last + 1);
+        return warn(state, "There is no token {}; expected 0 to {}.", action.row, last);
     ModelLook& look = model_look(state);
     look.row = action.row;
     if (look.stage.empty()) look.answer.reset();
@@ -306,7 +305,7 @@ extern const WorkspaceInfo kModelWorkspace{
     .key = "model",
     .title = "Whole model",
     .tip =
-        "A whole transformer over its text: tokens, layers, attention, MLPs and the answer, "
+        "A whole transformer: tokens, layers, attention, MLPs and the answer, "
         "with every number's arithmetic.",
     .group = Group::model,
     .letter = Key::w,

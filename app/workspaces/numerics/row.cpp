@@ -59,7 +59,7 @@ std::string document_row_text(const AppState& state) {
     return fmt::format("query {}, {}{}",
                        axis_label(state, Axis::query, shared_query(state, queries)),
                        head_description(state.head, state.document().size.heads),
-                       sinks ? ", the last one is the sink" : "");
+                       sinks ? "; the last one is the sink" : "");
 }
 
 std::vector<double> shown_logits(const AppState& state) {

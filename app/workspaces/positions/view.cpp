@@ -414,13 +414,13 @@ std::string positions_sentence(const PositionScores& scores, PositionKind kind, 
     switch (kind) {
         case PositionKind::sinusoidal:
             return fmt::format(
-                "Sinusoidal vectors are added: they contribute {} for every query; with the "
+                "Sinusoidal vectors are added: p_i · p_j / √d_k is {} for every query; with the "
                 "content the score is {}.",
                 alone_text(scores[kind], distance), score);
         case PositionKind::learned:
             return fmt::format(
-                "Learned vectors are added, here before training: they contribute {} on average; "
-                "with the content the score is {}.",
+                "Learned vectors are added, here before training: p_i · p_j / √d_k is {} on "
+                "average; with the content the score is {}.",
                 alone_text(scores[kind], distance), score);
         case PositionKind::rotary:
             return rotary_text(scores, distance);

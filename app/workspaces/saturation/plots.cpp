@@ -90,8 +90,10 @@ PlotView variance_plot(const Medians& medians) {
     const bool drawn = medians.settings.model == SaturationModel::sampled;
     const std::string z = drawn ? "q·k" : "s";
     const PlotText text{fmt::format("Var({}): the variance of the scores", z),
-                        "Sample variance (n − 1) of all raw scores, without and with scaling, "
-                        "and the line d_k; log axes",
+                        drawn ? "Sample variance (n − 1) of all raw scores, without and with "
+                                "scaling, and the line d_k; log axes"
+                              : "Sample variance (n − 1) of all raw scores, without and with "
+                                "scaling; log axes",
                         four_digits};
     PlotView plot = empty_plot(text, medians);
     plot.log_y = true;

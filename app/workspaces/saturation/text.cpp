@@ -168,8 +168,9 @@ std::string sentence_note(const SaturationSettings& settings) {
         return fmt::format(
             "s = √d_k × [{}]: the factor √d_k is set by hand, and scaling removes it exactly. {}",
             listed(settings.logits), gradient);
-    return fmt::format("Medians of {} draws of q and {} keys from N(0, 1), seed {}. {}",
-                       grouped(settings.trials), settings.keys, settings.seed, gradient);
+    return fmt::format("Medians of {} draw{} of q and {} keys from N(0, 1), seed {}. {}",
+                       grouped(settings.trials), settings.trials == 1 ? "" : "s", settings.keys,
+                       settings.seed, gradient);
 }
 
 std::vector<Crossing> raw_crossings(const SaturationSettings& settings,

@@ -53,7 +53,8 @@ Medians medians_of(const SaturationCurves& curves, const SaturationControls& con
 
 std::string median_text(const SaturationSettings& settings) {
     if (settings.model == SaturationModel::fixed_logits) return "of the fixed logits";
-    return fmt::format("median of {} draws", grouped(settings.trials));
+    return fmt::format("median of {} draw{}", grouped(settings.trials),
+                       settings.trials == 1 ? "" : "s");
 }
 
 using Text = std::string (*)(double);

@@ -37,7 +37,8 @@ bool has_widths(const std::vector<Point>* points, const std::vector<Index>& widt
 }
 
 void enter_saturation(AppState& state) {
-    show_message(state, "← → move d_k, ↑ ↓ choose a gradient.");
+    show_message(state, shows_softmax_alone(state) ? "← and → change d_k."
+                                                   : "← and → change d_k, ↑ and ↓ the gradient.");
 }
 
 /// z, s, q, W_Q; stays at the ends.

@@ -40,7 +40,7 @@ SideVector side(std::string title, std::string tooltip, Role role) {
 
 /// Row sums of weights; "Σ".
 void add_row_sums(GridView& grid, const MatrixView<const float>& a) {
-    SideVector sums = side("Σ", "Σ_j A[i,j], the sum of the row", grid.role);
+    SideVector sums = side("Σ", "the sum of the row", grid.role);
     for (Index i = 0; i < a.rows; ++i)
         sums.cells.push_back(
             cell_number(std::accumulate(a.row(i).begin(), a.row(i).end(), 0.0), 2));

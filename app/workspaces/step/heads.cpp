@@ -132,7 +132,7 @@ std::string strongest_text(const OneHead& one) {
     const std::span<const float> values = entries_of(matrix);
     const auto not_numbers =
         std::ranges::count_if(values, [](float value) { return std::isnan(value); });
-    if (not_numbers == std::ssize(values)) return "All its numbers are NaN.";
+    if (not_numbers == std::ssize(values)) return "All numbers of this head are NaN.";
     const Document& document = *one.document;
     const std::vector<float> sizes = one.gradient ? sizes_of(values) : std::vector<float>();
     const std::span<const float> compared = one.gradient ? std::span(sizes) : values;

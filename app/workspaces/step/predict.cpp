@@ -80,7 +80,7 @@ std::string question_of(const AppState& state, const Prediction& of) {
     if (of.revealed)
         return fmt::format("Row “{}” of {}: your guess and the result.", row, stage.symbol);
     if (is_share(of.stage))
-        return fmt::format("Guess first: where does “{}” attend? Drag the bars.", row);
+        return fmt::format("Guess first: what does “{}” attend to? Drag the bars.", row);
     return fmt::format("Guess first: row “{}” of {}. Drag the bars.", row, stage.symbol);
 }
 
@@ -102,7 +102,7 @@ void describe_guess(PredictView& view, std::span<const float> row, bool share, b
         view.total = fmt::format("The guess sums to {}{}{}.", number(sum),
                                  is_whole ? "; a row of weights must sum to 1" : "",
                                  is_whole && sinks ? " together with the sink's weight" : "");
-    view.notes = {"Keys , and . choose a bar, ↑ and ↓ change it, Enter reveals the row."};
+    view.notes = {"The keys , and . choose a bar, ↑ and ↓ change it, and Enter reveals the row."};
 }
 
 /// "furthest off at cat, by 0.25"; "" where nothing is off.
@@ -152,7 +152,7 @@ void describe_difference(PredictView& view, bool share) {
         view.notes.push_back(
             fmt::format("{} entr{} no finite number and {} left out of the difference.", others,
                         others == 1 ? "y is" : "ies are", others == 1 ? "is" : "are"));
-    view.notes.push_back("Enter shows the whole stage, → goes to the next one.");
+    view.notes.push_back("Enter shows the whole stage; → goes to the next one.");
 }
 
 }  // namespace

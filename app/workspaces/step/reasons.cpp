@@ -44,8 +44,8 @@ Reasons weight_reasons(const AppState& state) {
     if (!row.is_finite || row.order.empty() || std::isinf(row.scores[row.order[0]])) return {};
     if (row.order.size() == 1 || std::isinf(row.scores[row.order[1]]))
         return {has_sinks(state.document())
-                    ? "The row has a single allowed key, which is compared with the sink alone."
-                    : "The row has a single allowed key, so there is nothing to compare it with."};
+                    ? "The row has a single finite score, which is compared with the sink alone."
+                    : "The row has one finite score, so there is nothing to compare it with."};
     const double first = row.scores[row.order[0]], second = row.scores[row.order[1]];
     Reasons reasons{
         fmt::format("The score of “{}” for “{}” is {}; the second largest of its row is {}.",
@@ -78,7 +78,8 @@ Reasons context_reasons(const AppState& state) {
     const bool signs = std::ranges::any_of(row, [](float weight) { return weight < 0.0F; });
     if (!signs && std::abs(sum - 1.0) < 1e-4)
         reasons.emplace_back(
-            "The weights of this row sum to 1, so its context is an average of the values.");
+            "The weights of this row sum to 1, so its context is a weighted average of the "
+            "values.");
     const auto most = std::ranges::max_element(row);
     if (signs || most == row.end() || !(*most > 0.9F && *most <= 1.0F)) return reasons;
     const std::string key = axis_label(state, Axis::key, most - row.begin());
@@ -114,7 +115,9 @@ Reasons scaled_reasons(const AppState& state) {
 /// Without W_O there is nothing that mixes the contexts.
 Reasons output_reasons(const Document& document) {
     if (!has_param(document, Param::w_o))
-        return {"Each head computes its own context. There is no W_O to mix them."};
+        return {document.size.heads == 1
+                    ? "There is no W_O: the output is the context."
+                    : "Each head computes its own context. There is no W_O to mix them."};
     return {document.size.heads == 1
                 ? "W_O maps the context of the head to one vector per token."
                 : "Each head computes its own context. W_O mixes them into one vector per token.",

@@ -27,7 +27,7 @@ namespace attn::view {
 namespace {
 
 constexpr std::string_view kInvitation =
-    "Point at a word or a cell. From softmax on, this line shows where the word looks.";
+    "Point at a token or a cell. From softmax on, this line shows where the token looks.";
 
 /// What the cell that is looked at says about the sentence.
 struct LookedAt {
@@ -195,7 +195,7 @@ std::string place_description(const AppState& state, const LookedAt& place) {
 WordChip left_out(Index word_count) {
     WordChip chip;
     chip.text = fmt::format("… {} more", word_count);
-    chip.tooltip = "Hidden words: select one in the matrix.";
+    chip.tooltip = "Hidden tokens: select one in the matrix.";
     chip.look = ChipLook::left_out;
     return chip;
 }
@@ -388,7 +388,7 @@ std::string flat_text(const RowStory& story) {
     const std::string low = percentage(story.shares.back().weight).text;
     const std::string high = percentage(story.shares.front().weight).text;
     return fmt::format("{} spreads its weight over {} {}: {} each", opening(story),
-                       story.shares.size(), story.masked > 0 ? "words that it can see" : "words",
+                       story.shares.size(), story.masked > 0 ? "tokens that it can see" : "tokens",
                        low == high ? "about " + high : low + " to " + high);
 }
 
@@ -397,7 +397,7 @@ std::string even_text(const RowStory& story) {
     const Percentage each = percentage(story.shares.front().weight);
     Listing listing;
     listing.add(each, story.shares.size());
-    const char* which = story.masked > 0 ? "words that it can see" : "words";
+    const char* which = story.masked > 0 ? "tokens that it can see" : "tokens";
     const std::string all =
         story.shares.size() == 2 ? "both" : fmt::format("all {}", story.shares.size());
     return fmt::format("{} attends equally to {} {}, {} each{}", opening(story), all, which,
@@ -407,7 +407,7 @@ std::string even_text(const RowStory& story) {
 std::string nan_text(const RowStory& story) {
     const Index count = std::ssize(story.shares) + story.masked;
     if (story.shares.empty())
-        return fmt::format("{} can see no word, and its weights are NaN", opening(story));
+        return fmt::format("{} can see no token, and its weights are NaN", opening(story));
     if (story.not_numbers == count) return fmt::format("{} has only NaN weights", opening(story));
     return fmt::format("{} has NaN in {} of {} weights", opening(story), story.not_numbers, count);
 }
@@ -424,9 +424,9 @@ std::string spread_description(const RowStory& story) {
     if (is_spread(story)) return fmt::format("{} looks at {}", opening(story), listed(story));
     if (story.not_numbers > 0) return nan_text(story);
     if (story.shares.empty())
-        return fmt::format("{} can see no word: its weights are 0", opening(story));
+        return fmt::format("{} can see no token: its weights are 0", opening(story));
     if (story.shares.front().weight == 0.0)
-        return fmt::format("{} looks at no word: its weights are 0", opening(story));
+        return fmt::format("{} looks at no token: its weights are 0", opening(story));
     if (story.shares.size() == 1)
         return fmt::format("{} can see only {}: {}", opening(story),
                            story.key(story.shares.front()),

@@ -153,7 +153,7 @@ std::string biased_text(const AppState& state) {
     add_bias(!spec.bias_before_softcap);
     if (spec.alibi)
         parts.push_back(
-            fmt::format("ALiBi subtracts {} for each position between query and key",
+            fmt::format("ALiBi subtracts {} times the distance between query and key",
                         significant(alibi_slope(state.head, state.document().size.heads), 4)));
     return sentence(fmt::format("{}", fmt::join(parts, ", then ")));
 }
@@ -222,7 +222,7 @@ std::string dropped_text(const AppState& state) {
         dropped += before(i, j) != 0.0F && after(i, j) == 0.0F;
     }
     return fmt::format(
-        "Dropout set {} of {} weights to 0 at random and divides the others by 1 − p = {}.",
+        "Dropout sets {} of {} weights to 0 at random and divides the others by 1 − p = {}.",
         dropped, all, significant(1.0 - state.document().spec.dropout, 4));
 }
 

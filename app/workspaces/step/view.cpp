@@ -231,17 +231,16 @@ std::string evenness_text(const RowMetrics& row, Index allowed) {
 std::vector<Readout> readouts_of(const RowMetrics& row, Index allowed, bool sinks) {
     const std::string evenness =
         "entropy of the row divided by ln n: 100 % for equal weights, 0 % for one key; “–” where "
-        "the row may attend to only one key";
+        "the row may attend to fewer than two keys";
     return {
         {"evenness", "H / ln n", evenness_text(row, allowed),
          sinks ? evenness + "; for the keys' weights divided by their sum, without the sink"
                : evenness},
         {"p_max", "max_j a_j", percent(row.max_probability), "the largest weight of the row"},
         {"∂p_max/∂s_max", "p_max (1 − p_max)", cell_number(row.max_slope, 4),
-         "∂p_max/∂s_max: how much the largest weight changes with its own scaled score s"},
+         "∂p_max/∂s_max: how much the largest weight changes with its own logit s"},
         {"‖∂a/∂s‖_F", "‖diag(a) − a aᵀ‖_F", cell_number(row.jacobian_frobenius, 4),
-         "norm of softmax's Jacobian J with respect to its input s, the masked scaled scores: how "
-         "much gradient passes"},
+         "norm of softmax's Jacobian J with respect to its logits s: how much gradient passes"},
         {"keys", "exp(H)", cell_number(row.effective_keys, 2),
          "effective number of keys attended to"},
     };
@@ -389,7 +388,7 @@ std::string stored_text(const Document& document, Stage stage) {
     const Stage stored = document.given.front()->stage;
     if (stage < stored) return {};
     return fmt::format(" Recomputed here: the {} in the file differ; Heads shows them.",
-                       info(stored).key);
+                       stored == Stage::weights ? "weights" : "scores");
 }
 
 std::string reason_not_stored(const AppState& state, Stage stage) {

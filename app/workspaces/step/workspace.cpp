@@ -130,7 +130,7 @@ void check_look(Fields& fields, const AppState& state) {
 std::string last_stage_text(const AppState& state) {
     return has_model_place(state)
                ? "This is the last stage: W shows what follows it in the whole model."
-               : "This is the last stage: Home goes back to X.";
+               : "This is the last stage: Home goes back to the first one.";
 }
 
 void enter_step(AppState& state) {
@@ -391,8 +391,9 @@ void carry_out(AppState& state, const TogglePlay&) {
 
 void carry_out(AppState& state, const ScaleRows& action) {
     step_look(state).rows_scaled = action.on;
-    show_message(state, action.on ? "Colours by row: the largest weight has the full colour."
-                                  : "Colours of weights: one scale for all rows.");
+    show_message(state, action.on
+                            ? "Colours by row: the largest weight of each row has the full colour."
+                            : "Colours of weights: one scale for all rows.");
 }
 
 extern const WorkspaceInfo kStepWorkspace{

@@ -4,8 +4,8 @@ namespace attn::view {
 
 std::vector<std::string> tensors_reasons(const AppState&) {
     return {
-        "Attention needs queries, keys and values, or X with W_Q, W_K and W_V. Names and shapes "
-        "decide the role of an array.",
+        "Scores need queries and keys, or X with W_Q and W_K. The output also needs values. Names "
+        "and shapes decide the role of an array.",
         "If an array has several readings, the program asks for one or takes the default layout, "
         "heads first."};
 }

@@ -130,8 +130,8 @@ void resolve_axes(const TensorRow& row, const TensorListing* beside, RoleProposa
     const bool output = named.role == "W_O";
     const bool transposed = output ? width == first : width == last;
     named.axes = transposed ? "[out, in]" : "[in, out]";
-    named.reason += fmt::format("; {} is {} wide, {} here", whose, width,
-                                output ? "and so is mostly the output" : "which is in");
+    named.reason += fmt::format("; {} has width {}, {}", whose, width,
+                                output ? "usually that of the output too" : "the axis “in”");
     if (transposed) named.role = turned;
 }
 

@@ -76,13 +76,13 @@ void add_verify_commands(std::vector<Command>& list, const AppState& state) {
         SetErrorScale{static_cast<ErrorScale>(next % std::size(kScaleText))});
     const bool any = shown_cell(state).has_value();
     add("Select the worst number of the array", Key::w, SelectWorst{}, any);
-    add("The array before", Key::page_up, checked_beside(state, -1), any);
+    add("The previous array", Key::page_up, checked_beside(state, -1), any);
     add("The next array", Key::page_down, checked_beside(state, 1), any);
     add("The number above", Key::up, moved_cell(state, -1, 0), any);
     add("The number below", Key::down, moved_cell(state, 1, 0), any);
     add("The number on the left", Key::left, moved_cell(state, 0, -1), any);
     add("The number on the right", Key::right, moved_cell(state, 0, 1), any);
-    add("The head before", Key::comma, moved_cell(state, 0, 0, -1), any);
+    add("The previous head", Key::comma, moved_cell(state, 0, 0, -1), any);
     add("The next head", Key::period, moved_cell(state, 0, 0, 1), any);
     const auto in_step = checked_in_step(state);
     add("Open this number in Step", Key::enter, in_step.value_or(OpenCheckedInStep{}),

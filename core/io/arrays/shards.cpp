@@ -60,7 +60,7 @@ Result<Arrays> open_shard(const fs::path& index, const WeightMap& map, const std
     if (fs::exists(path, ignored)) return open_arrays(path);
     const auto first = std::ranges::find(map, shard, &WeightMap::value_type::second);
     const auto count = std::ranges::count(map, shard, &WeightMap::value_type::second);
-    return bad_input(fmt::format("{}: the shard {} is missing, which has {} of {} ({}{})",
+    return bad_input(fmt::format("{}: the shard {} is missing; it has {} of {} ({}{})",
                                  index.string(), shard, count, counted(map.size(), "array"),
                                  shortened(first->first), count > 1 ? ", …" : ""));
 }

@@ -341,7 +341,7 @@ constexpr Claim kClaims[] = {
     {"Row {} may attend to only one key, besides the sink: its weight is {}, ‖J‖₂ = {}",
      check_one_key},
     {"J is 0: to first order no score changes a weight", check_nothing_passes},
-    {"Raising all scores equally{} changes no weight: J maps it to 0", check_flat},
+    {"Raising all scores equally{} changes no weight: J maps this direction to 0", check_flat},
     {"Raising all scores equally{} changes no weight, and in {} of the other {} directions J "
      "passes under 1 % of a uniform row's gradient",
      check_flat},

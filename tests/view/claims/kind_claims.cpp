@@ -359,7 +359,7 @@ constexpr Claim kClaims[] = {
     {"The mask leaves this query no key: {}", check_kind_masked},
     {"The mask allows no key for this query, so its weights are {}", check_kind_masked},
     {"The mask leaves no key for this row: {}", check_kind_masked},
-    {"{}: masked, it adds nothing", check_kind_masked},
+    {"{}: masked, so it adds nothing", check_kind_masked},
     {"{}: masked, so m, ℓ and O stay the same", check_all_masked},
     {"Memory for each row: m, ℓ and O, so d_v + 2 = {} numbers for any n",
      [](const Match& match) { return match.count(0) == match.state.document().size.d_v + 2; }},

@@ -386,13 +386,13 @@ constexpr Claim kClaims[] = {
     {"{}: two models from one seed, {} and {}", check_one_seed},
     {"{}: two models, {} and {}", check_one_seed},
     {"After {} step{}: {}", check_point},
-    {"{} right is first reached at step {} {}, at step {} {}, means of {} steps", check_first},
+    {"{} right is first reached at step {} {} and at step {} {} (means of {} steps)", check_first},
     {"Step {} of {}: {}", check_point},
     {"Rows of at least two keys with a weight above 0.99: {}", check_saturated_rows},
     {"Values at this step are means over the last {} steps", check_means},
     {"‖∂L/∂W_Q‖ is larger without scaling, {} against {}, although more rows are saturated",
      check_larger},
-    {"This gradient is a sum over rows, and scaling multiplies the gradient of each row by 1/√d_k "
+    {"This gradient is a sum over rows, and scaling gives each row's gradient the factor 1/√d_k "
      "= {}",
      check_scaling_factor},
     {"Agreement of batches on a gradient (1: identical, {}: noise): W_Q {} without scaling, {} "

@@ -415,7 +415,7 @@ constexpr Claim kClaims[] = {
     {"{} is not symmetric: max |{}", check_symmetric},
     {"Without positions, {} of the tokens moved: {}", check_permuted},
     {"Without positions, {} of the keys and values moved: {}", check_permuted},
-    {"With {} the same order changes weights by up to {}: positions matter", check_places_count},
+    {"With {} this order changes weights by up to {}: positions matter", check_places_count},
     {"With {} this order changes no weight{}", check_no_change},
     {"The outputs do not change{}", check_outputs},
     {"Each token’s output moves with it{}", check_outputs},

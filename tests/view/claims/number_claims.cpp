@@ -299,7 +299,7 @@ constexpr Claim kClaims[] = {
     {"RoPE rotates q and k: at distance {} it leaves the score at {}", check_rope},
     {"RoPE rotates q and k: at distance {} it {} the score from {} to {}", check_rope},
     {"ALiBi subtracts nothing at distance 0: {}", check_alibi_nothing},
-    {"ALiBi subtracts {} for each position{}", [](const Match&) { return true; }},  // its formula
+    {"ALiBi subtracts {} times the distance{}", [](const Match&) { return true; }},  // its formula
     {"ALiBi subtracts {}", check_alibi},
     {"These scores depend only on the distance: {}", check_same_for_all},
     {"At one distance, these still vary between queries: {}", check_same_for_all},
@@ -309,7 +309,7 @@ constexpr Claim kClaims[] = {
     {"{} in one layer: {}", check_growth},
     {"The weights take {} times this machine’s {}", check_cost_share},
     {"The weights take {} of this machine’s {}", check_cost_share},
-    {"The fused kernel keeps {} times less", check_fused_less},
+    {"The fused kernel keeps 1/{} of that", check_fused_less},
     {"{} query heads share each key/value head: the KV cache is {}, 1/{} of the multi-head cache",
      check_shared},
     {"{} NaN, the first at {}", check_nans},

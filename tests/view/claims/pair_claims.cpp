@@ -228,7 +228,7 @@ Joined joined_of(const AppState& state) {
 bool is_shown_head(const Match& match) {
     return match.part[0] == head_name({match.state.document().layer, match.state.head});
 }
-/// "{} joins {} of {} target word{} to {} source word{} with more than half of the weight; {}"
+/// "{} joins {} of {} target word{} to {} source word{} with a weight above 0.5; {}"
 bool check_joined(const Match& match) {
     const Joined joined = joined_of(match.state);
     const std::string crossings = joined.crossings == 0 ? "no lines cross"
@@ -239,7 +239,7 @@ bool check_joined(const Match& match) {
            match.count(2) == joined.all && match.count(4) == joined.sources &&
            match.part[6] == crossings;
 }
-/// "{} joins none of {} target word{} to a source word with more than half of its weight"
+/// "{} joins none of {} target word{} to a source word with a weight above 0.5"
 bool check_joins_none(const Match& match) {
     const Joined joined = joined_of(match.state);
     return is_shown_head(match) && joined.targets == 0 && match.count(1) == joined.all;
@@ -305,12 +305,13 @@ bool check_named_head(const Match& match) {
     const HeadsResult& result = heads_of(match.state);
     const auto to = split(match.part[3], ", the most of the ");
     const std::string_view deed = to[0];
-    const HeadMeasure measure = deed == "the previous token"              ? HeadMeasure::previous
-                                : deed == "the token itself"              ? HeadMeasure::diagonal
-                                : deed == "the next token"                ? HeadMeasure::next
-                                : deed == "the first token"               ? HeadMeasure::sink
-                                : deed == "the token after the same word" ? HeadMeasure::induction
-                                                                          : HeadMeasure::duplicate;
+    const HeadMeasure measure = deed == "the previous token" ? HeadMeasure::previous
+                                : deed == "the token itself" ? HeadMeasure::diagonal
+                                : deed == "the next token"   ? HeadMeasure::next
+                                : deed == "the first token"  ? HeadMeasure::sink
+                                : deed == "the token after an earlier copy"
+                                    ? HeadMeasure::induction
+                                    : HeadMeasure::duplicate;
     const HeadFacts* const facts = result.find({match.count(0), match.count(1)});
     if (!facts || !facts->measures[measure] || !shows(match.part[2], *facts->measures[measure]))
         return false;
@@ -474,8 +475,8 @@ std::string swept_place(const AppState& state, const SweptHead& each) {
     if (sweep.part == SweepPart::heads) return "the context of " + head_name(each.at);
     const std::string token = axis_labels(state, Axis::query, sweep.positions)[each.position];
     return sweep.part == SweepPart::mlp
-               ? fmt::format("what the MLP of layer {} adds at {}", each.at.layer, token)
-               : fmt::format("what layer {} reads at {}", each.at.layer, token);
+               ? fmt::format("the MLP output of layer {} at {}", each.at.layer, token)
+               : fmt::format("the input of layer {} at {}", each.at.layer, token);
 }
 /// It is the largest, and as many others are as large.
 const SweptHead* most_swept(const AppState& state, std::string_view place, Index others) {
@@ -616,10 +617,10 @@ bool check_heads_same(const Match& match) {
 
 constexpr Claim kClaims[] = {
     {"{} of {} numbers of {} differ, most at {}: {} → {}", check_differing},
-    {"Every number of {} equals the baseline ({} compared)", check_same_stage},
-    {"{} joins {} of {} target word{} to {} source word{} with more than half of the weight; {}",
+    {"No number of {} differs from the baseline ({} compared)", check_same_stage},
+    {"{} joins {} of {} target word{} to {} source word{} with a weight above 0.5; {}",
      check_joined},
-    {"{} joins none of {} target word{} to a source word with more than half of its weight",
+    {"{} joins none of {} target word{} to a source word with a weight above 0.5",
      check_joins_none},
     {"Without {} (its output set to 0), the probability of “{}”, {} most likely answer at “{}”, "
      "stays at {}",
@@ -656,7 +657,7 @@ constexpr Claim kClaims[] = {
     {"not available: the rounding error of terms of size {} exceeds the precision of a weight",
      check_rounded_away},
     {"{}: from {} down to {}", check_sorted},
-    {"{}: {} in all {} heads", check_sorted_alike},
+    {"{}: {} in each of {} heads", check_sorted_alike},
     {"{} is not defined for any head here{}", check_undefined},
     {"L{} H{} gives a mean weight of {} to {}", check_named_head},
     {"For “{}”, {}", check_word_heads},
@@ -674,12 +675,13 @@ constexpr Claim kClaims[] = {
     {"{} of {} shown: {}", check_shown_count},
     {"{} of {} shown", check_shown_count},
     {"A and B differ most at {}: A − B = {}", check_heads_differ},
-    {"No {} of A differs from B's", check_heads_same},
-    {"KL(untouched‖changed) of the next token is largest where {} is {}: {} nats{}",
+    {"No {} differs between A and B", check_heads_same},
+    {"KL(untouched‖changed) of the next token is largest when {} is replaced by {}: {} nats{}",
      check_swept_kl},
-    {"{} changes most where {} is {}: by {} from {}", check_swept_logits},
+    {"{} changes most when {} is replaced by {}: by {} from {}", check_swept_logits},
     {"No head changes {} if its context is replaced by {}", check_none_swept},
-    {"No position changes {} if it is replaced by {}", check_none_swept},
+    {"No MLP output at one position changes {} if it is replaced by {}", check_none_swept},
+    {"No layer's input at one position changes {} if it is replaced by {}", check_none_swept},
     {"No token raises a logit when this head attends to it",
      [](const Match& match) {
          return std::ranges::max(

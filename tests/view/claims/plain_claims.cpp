@@ -159,7 +159,7 @@ bool check_least_most(const Match& match) {
     return is_range(match, scores_over(match, kind), match.part[0], match.part[1]);
 }
 bool check_added(
-    const Match& match) {  // "… they contribute 0.28 at distance 2 and 1 at distance 0, …"
+    const Match& match) {  // "… p_i · p_j / √d_k is 0.28 at distance 2 and 1 at distance 0, …"
     const auto kind =
         match.text.starts_with("Learned") ? PositionKind::learned : PositionKind::sinusoidal;
     const DistanceScores& of = scores_over(match, kind);
@@ -167,7 +167,7 @@ bool check_added(
         parts_of("{}; with the content the score is {} to {}, depending on the query", match.text);
     if (!range || !is_range(match, of, (*range)[1], (*range)[2])) return false;
     std::vector<Index> distances;
-    for (const std::string& each : split(split((*range)[0], "they contribute ").back(), " and ")) {
+    for (const std::string& each : split(split((*range)[0], "√d_k is ").back(), " and ")) {
         const auto parts = parts_of("{} at distance {}", each);
         if (!parts) return false;
         distances.push_back(std::atoi((*parts)[1].c_str()));
@@ -271,7 +271,7 @@ constexpr Claim kClaims[] = {
      [](const Match& match) { return match.number(0) == kRightUlp; }},
     {"interference, worst pair: {} ({} to {})", check_drawn},
     {"cosine of the nearest keys: {} ({} to {})", check_drawn},
-    {"{} random keys of width d_k = {}, each looked up by its own key at τ = {}: other pairs take "
+    {"{} random keys of width d_k = {}, each used as its own query at τ = {}: other pairs take "
      "{} of the weight, at worst {} (medians of {})",
      check_random_keys},
     {"The two nearest keys have cosine c = {} (median of {})", check_near_keys},

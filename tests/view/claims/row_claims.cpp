@@ -398,7 +398,8 @@ bool check_first_nan(const Match& match) {
         for (Index j = 0; j < weights.columns; ++j) any = any || std::isnan(weights(i, j));
         rows += any ? 1 : 0;
     }
-    if (match.text.find(" of weights ") == match.text.npos) return rows == 0;
+    if (match.text.find(" of weights ") == match.text.npos)
+        return rows == 0 || match.part[0].find_first_of("VO") != std::string::npos;
     return static_cast<Index>(number_of(match.part[1])) == rows;
 }
 
@@ -412,13 +413,13 @@ bool check_headline(const Match& match) {
 
 constexpr Claim kClaims[] = {
     {"Headline: {}", check_headline},
-    {"{} attends equally to {} words, {} %{}", check_even},
-    {"{} attends equally to {} words that it can see, {} %{}", check_even},
-    {"{} spreads its weight over {} words: {} each{}", check_flat_row},
-    {"{} spreads its weight over {} words that it can see: {} each{}", check_flat_row},
-    {"{} looks at no word: its weights are 0{}", check_zero_row},
+    {"{} attends equally to {} tokens, {} %{}", check_even},
+    {"{} attends equally to {} tokens that it can see, {} %{}", check_even},
+    {"{} spreads its weight over {} tokens: {} each{}", check_flat_row},
+    {"{} spreads its weight over {} tokens that it can see: {} each{}", check_flat_row},
+    {"{} looks at no token: its weights are 0{}", check_zero_row},
     {"{} looks at {}", check_list},
-    {"{} can see no word{}", check_no_word},
+    {"{} can see no token{}", check_no_word},
     {"{} can see only {}: {}", check_only},
     {"{} is NaN, so {} rows of weights here hold NaN", check_first_nan},
     {"{} is NaN, so {} row of weights here holds NaN", check_first_nan},
@@ -439,7 +440,7 @@ constexpr Claim kClaims[] = {
     {"Causal mask off; no other mask is set, so every query may see every key", check_no_mask},
     {"Causal mask off. No other mask is set, so every query may see every key", check_no_mask},
     {"no rule is set: every pair is allowed", check_no_mask},
-    {"Dropout set {} of {} to 0 at random{}", check_dropout},
+    {"Dropout sets {} of {} to 0 at random{}", check_dropout},
     {"m: max of {} = {}", check_row_largest},
     {"All allowed scores are −∞: 0 ÷ 0 is NaN", check_some_nan},
     {"A score of the row is {}, so all its allowed weights are NaN", check_some_nan},
@@ -449,7 +450,7 @@ constexpr Claim kClaims[] = {
     {"Against “{}” (score {}): {}", check_rival},
     {"No column distinguishes “{}” from “{}”: their scores are equal", check_same_scores},
     {"Every product is 0: q and k share no column, and the score is 0", check_products},
-    {"All its numbers are NaN", check_all_nan},
+    {"All numbers of this head are NaN", check_all_nan},
     {"The mask sets {} of {} scores to −∞", check_forbidden},
     {"The mask forbids no pair here: every query may attend to every key", check_forbidden},
     {"There is no mask: every query may attend to every key", check_forbidden},

@@ -93,7 +93,9 @@ bool check_blocks(const Match& match) {
     const Index length = document.spec.mask.block.value_or(2);
     return match.text.ends_with("only itself")
                ? length == 1
-               : length >= std::max(document.size.tq, document.size.tk);
+               : length >=
+                     std::max(document.size.tq + std::max<Index>(document.size.query_offset, 0),
+                              document.size.tk);
 }
 bool check_causal_mask(const Match& match) {
     const Dimensions& size = match.state.document().size;
@@ -359,8 +361,8 @@ constexpr Claim kClaims[] = {
     {"masked M: −∞, forbidden", check_forbidden_pair},
     {"token 0 sees every key, and every query sees token 0, whatever the window", check_globals},
     {"tokens {} … {} see every key and are seen by all, whatever the window", check_globals},
-    {"weight A: {}: every key is forbidden, empty rows give {}", check_no_key},
-    {"NaN in the scores or values: both methods give NaN", check_online_nan},
+    {"weight A: {}: every key is forbidden, and empty rows give {}", check_no_key},
+    {"Both methods give NaN", check_online_nan},
     {"A number is NaN on one side only", check_online_nan},
     {"All heads are shown", check_all_shown},
     {"No head is pinned", check_no_pin},
