@@ -1,8 +1,10 @@
 // Words that were false for some input, each over the input that showed it: rows without a key, sinks, factors of 0 and less.
 
+#include "app/common/workspace.h"
 #include "app/workspaces/heads/actions.h"
 #include "app/workspaces/saturation/actions.h"
-#include "tests/view/claims/said.h"
+#include "app/workspaces/saturation/view.h"
+#include "tests/view/claims/screen_texts.h"
 #include "tests/view/view_test.h"
 
 using namespace attn::view;

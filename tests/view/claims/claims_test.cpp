@@ -12,7 +12,10 @@
 #include <set>
 #include <unordered_set>
 
+#include "app/workspaces/compare/state.h"
 #include "app/workspaces/heads/actions.h"
+#include "app/workspaces/heads/state.h"
+#include "app/workspaces/heads/view.h"
 #include "attn_tree.h"
 #include "core/head_measures.h"
 #include "core/io/array_stats.h"
@@ -20,7 +23,7 @@
 #include "core/masks.h"
 #include "core/operations/operation.h"
 #include "core/scores/score.h"
-#include "tests/view/claims/said.h"
+#include "tests/view/claims/screen_texts.h"
 #include "tests/view/claims/states.h"
 #include "tests/view/swept_sample.h"
 

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "app/common/document/actions.h"
 #include "app/common/document/model_place.h"
+#include "app/common/workspace.h"
 #include "app/window/journal.h"
 #include "app/window/requests.h"
 #include "app/workspaces/compare/actions.h"
