@@ -18,6 +18,7 @@
 #include "core/spec_arrays.h"
 #include "core/stop.h"
 #include "core/verify/faults.h"
+#include "core/verify/row_sample.h"
 
 namespace attn::verify {
 namespace {

@@ -7,10 +7,13 @@
 
 #include <fmt/format.h>
 
+#include "app/common/document/document.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
 #include "core/forward.h"
 #include "core/stages.h"
+#include "core/tensor.h"
+#include "core/trace.h"
 
 namespace attn::view {
 namespace {

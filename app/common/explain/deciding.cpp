@@ -8,6 +8,7 @@
 #include "app/common/document/mask_rules.h"
 #include "app/common/explain/parts.h"
 #include "app/common/format.h"
+#include "app/common/sheet.h"
 #include "app/common/state.h"
 #include "core/call.h"
 #include "core/metrics.h"

@@ -8,6 +8,7 @@
 #include "app/common/document/toy.h"
 #include "app/common/explain/parts.h"
 #include "app/common/format.h"
+#include "app/common/sheet.h"
 #include "app/common/state.h"
 #include "app/common/text.h"
 #include "core/dropout.h"

@@ -1,3 +1,4 @@
+#include "app/common/document/document.h"
 #include "app/common/state.h"
 #include "app/workspaces/compare/view.h"
 

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
+#include "app/common/document/model_read.h"
 #include "app/common/state.h"
+#include "app/workspaces/model/state.h"
 #include "app/workspaces/model/view.h"
 #include "core/models/family.h"
 #include "core/models/model.h"
+#include "core/models/weights.h"
 
 namespace attn::view {
 
