@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <set>
+
 #include "app/common/exercise/exercise.h"
 
 #include "app/common/exercise/text.h"
@@ -330,7 +332,18 @@ TEST_CASE("Exercises open on the cards of all sheets; what was solved stays mark
         CAPTURE(card.key);
         CHECK(tex::parse(card.formula));
         CHECK_FALSE(card.learn.empty());
+        CHECK(card.question.ends_with('?'));
+        CHECK(std::ranges::count(card.question, ' ') < 12);
+        CHECK_FALSE(card.about.empty());
+        CHECK(card.effort.ends_with(" min"));
     }
+    // The cards of a chapter follow each other, and a chapter has more than one.
+    std::vector<std::string> chapters;
+    for (const ExercisesView::Card& card : view.cards)
+        if (chapters.empty() || chapters.back() != card.chapter) chapters.push_back(card.chapter);
+    CHECK(chapters.size() >= 5);
+    CHECK(2 * chapters.size() <= view.cards.size());
+    CHECK(std::set(chapters.begin(), chapters.end()).size() == chapters.size());
     AppState state = after(opened, {SetExercise{"softmax-row", 3}});
     CHECK_FALSE(build_exercises_view(state).choosing);
     const Exercise sheet = made("softmax-row", 3);

@@ -39,6 +39,9 @@ struct ExerciseSheet {
     Index place = 0;  // in the list of sheets
     std::string formula,
         learn;  // TeX of what it is about; what one learns; "" where nothing is said
+    // Its card: what the sheet answers, the chapter it belongs to, the stage, how hard, how long.
+    std::string question, chapter, stage, level;
+    Index minutes = 0;
     std::vector<ExerciseDraw> draw;
     std::vector<std::string> require;  // formulas: drawn again until none of them is 0
     std::vector<std::pair<std::string, std::string>> compute;  // name, formula; in this order

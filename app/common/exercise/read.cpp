@@ -80,6 +80,11 @@ Result<ExerciseSheet> exercise_sheet_from_json(std::string_view text, std::strin
         fields.read_index("place", sheet.place);
         fields.read("formula", sheet.formula);
         fields.read("learn", sheet.learn);
+        fields.read("question", sheet.question);
+        fields.read("chapter", sheet.chapter);
+        fields.read("stage", sheet.stage);
+        fields.read("level", sheet.level);
+        fields.read_index("minutes", sheet.minutes, 1, 600);
         need_list(fields, "draw", "draw", sheet.draw, read_draw);
         fields.read("require", sheet.require);
         read_compute(fields, sheet);

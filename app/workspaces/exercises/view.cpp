@@ -36,11 +36,21 @@ std::vector<ExerciseParagraph> because_of(const Exercise& exercise, Index n,
     return {exercise_paragraph(mistake, {}).value_or(ExerciseParagraph{})};
 }
 
+/// "medium, 8 min", without the missing part.
+std::string effort_of(const ExerciseSheet& sheet) {
+    const std::string minutes = sheet.minutes == 0 ? "" : fmt::format("{} min", sheet.minutes);
+    if (sheet.level.empty() || minutes.empty()) return sheet.level + minutes;
+    return sheet.level + ", " + minutes;
+}
+
 std::vector<ExercisesView::Card> cards_of(const ExercisesLook& look) {
     std::vector<ExercisesView::Card> cards;
     if (!exercise_sheets()) return cards;
     for (const ExerciseSheet& sheet : *exercise_sheets()) {
-        auto& card = cards.emplace_back(sheet.key, sheet.title, sheet.formula, sheet.learn);
+        auto& card = cards.emplace_back(sheet.key, sheet.title, sheet.formula, sheet.learn,
+                                        sheet.question.empty() ? sheet.title : sheet.question,
+                                        sheet.chapter, sheet.stage);
+        card.effort = effort_of(sheet);
         for (Index n = 0; n < std::ssize(sheet.tasks); ++n)
             card.solved.push_back(look.solved.contains(question_key(sheet.key, n)));
     }

@@ -14,7 +14,10 @@ struct ExercisesView {
     /// A sheet to choose.
     struct Card {
         std::string key, title, formula, learn;
-        std::vector<bool> solved;  // each of its questions
+        std::string question;        // in words; of a sheet without one its title
+        std::string chapter, about;  // "softmax", the stage
+        std::string effort;          // "medium, 8 min"
+        std::vector<bool> solved;    // each of its questions
         bool chosen = false;
     };
     struct Question {
