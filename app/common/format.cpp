@@ -16,6 +16,7 @@ namespace attn::view {
 namespace {
 
 constexpr double kWholeWithin = 1e-6;      // of 1: what float32 makes of a sum that is 1
+constexpr double kFloatError = 1e-6;       // of a short decimal such as 0.71, kept as a float
 constexpr double kScientificAbove = 1e5;   // wider than a cell
 constexpr double kScientificBelow = 1e-3;  // four decimals would leave too few digits
 
@@ -33,7 +34,7 @@ std::string typeset(std::string text) {
     return (zero ? "" : "−") + text.substr(1);
 }
 
-/// "0.7100" -> "0.71", "1.0000" -> "1.00": still a correct rounding, to fewer decimals.
+/// "0.7100" -> "0.71", "1.0000" -> "1.00".
 std::string trimmed(std::string text) {
     const std::size_t shortest = text.find('.') + 3;
     while (text.size() > shortest && text.back() == '0') text.pop_back();
@@ -107,7 +108,9 @@ std::string number(double value) {
     if (size != 0.0 && (size >= kScientificAbove || size < kScientificBelow))
         return scientific(value, 2);
     const int decimals = size < 1e3 ? 4 : size < 1e4 ? 3 : 2;  // a float has seven digits
-    return typeset(trimmed(fmt::format("{:.{}f}", value, decimals)));
+    std::string text = fmt::format("{:.{}f}", value, decimals);
+    const bool exact = std::abs(std::stod(text) - value) <= kFloatError * std::max(size, 1.0);
+    return typeset(exact ? trimmed(std::move(text)) : std::move(text));
 }
 
 std::string tick(double value) {

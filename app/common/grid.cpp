@@ -7,6 +7,7 @@
 #include "app/common/color_look.h"
 #include "app/common/document/solve.h"
 #include "app/common/format.h"
+#include "app/common/number_style.h"
 #include "app/common/row_range.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
@@ -123,8 +124,8 @@ void add_cells(const AppState& state, GridView& grid, std::span<const float> val
 void label_scale(GridView& grid, bool by_row) {
     const ColorRange& range = grid.range;
     grid.ticks.clear();
-    grid.low_label = tick(range.low);
-    grid.high_label = by_row ? "the row's largest" : tick(range.high);
+    grid.low_label = legend_tick(range.low);
+    grid.high_label = by_row ? "the row's largest" : legend_tick(range.high);
     if (range.scale == ColorScale::diverging) return grid.ticks.push_back({0.5, "0"});
     const auto add = [&](double value, std::string label) {
         if (by_row || value < range.high)

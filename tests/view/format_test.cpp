@@ -1,3 +1,5 @@
+#include "app/common/number_style.h"
+
 #include "tests/view/view_test.h"
 
 using namespace attn::view;
@@ -76,4 +78,55 @@ TEST_CASE("ends of scales, percentages, sizes, powers of ten; exact text reads b
         CHECK(std::stof(exact(value)) == value);
     for (const double value : {0.1, 1.0 / 3.0, 1e-300, 1.7e308})
         CHECK(std::stod(exact(value)) == value);
+}
+
+TEST_CASE("pictures write no zero before the point") {
+    CHECK(without_leading_zero("0.58") == ".58");
+    CHECK(without_leading_zero("−0.58") == "−.58");
+    CHECK(without_leading_zero("10.5") == "10.5");
+    CHECK(without_leading_zero("100.03") == "100.03");
+    CHECK(without_leading_zero("0") == "0");
+    CHECK(legend_tick(0.5774) == ".577");
+    CHECK(legend_tick(-16.05) == "−16.1");
+    CHECK(legend_tick(0.0) == "0");
+}
+
+TEST_CASE("the numbers of a column have the same decimals") {
+    std::vector<std::string> texts{"0.1717", "0.14", "−1.5",   "16.00",       "3.2·10⁻⁴",
+                                   "8",      "",     "32.4 %", "not defined", "1.1882 nats"};
+    std::vector<std::string*> column;
+    for (std::string& text : texts) column.push_back(&text);
+    align_decimals(column);
+    CHECK(texts == std::vector<std::string>{"0.1717", "0.1400", "−1.5000", "16.0000", "3.2·10⁻⁴",
+                                            "8", "", "32.4 %", "not defined", "1.1882 nats"});
+    std::string a = "0.5", b = "0.523";  // significant digits: a zero more would be false
+    std::string* const few[] = {&a, &b};
+    align_decimals(few);
+    CHECK(a == "0.5");
+}
+
+TEST_CASE("a number that is rounded keeps its zeros; one that is short has two decimals") {
+    CHECK(number(0.26702) == "0.2670");
+    CHECK(number(0.71) == "0.71");
+    CHECK(number(static_cast<double>(0.71F)) == "0.71");
+    CHECK(number(1.00002) == "1.0000");
+    CHECK(number(1.0) == "1.00");
+}
+
+TEST_CASE("significant digits with their zeros") {
+    CHECK(full_significant(0.31, 3) == "0.310");
+    CHECK(full_significant(9.4, 3) == "9.40");
+    CHECK(full_significant(12.0, 3) == "12.0");
+    CHECK(full_significant(6.0, 3) == "6.00");
+    CHECK(full_significant(0.00310001, 3) == "0.00310");
+    CHECK(full_significant(-1234.0, 3) == significant(-1234.0, 3));
+    CHECK(full_significant(0.0, 3) == "0");
+}
+
+TEST_CASE("arithmetic is drawn with minus signs; hyphens of words stay") {
+    CHECK(with_minus_signs("exp(s - max)") == "exp(s − max)");
+    CHECK(with_minus_signs("10000^(-2c/64)") == "10000^(−2c/64)");
+    CHECK(with_minus_signs("|j - i| = -16") == "|j − i| = −16");
+    CHECK(with_minus_signs("log-sum-exp, bottom-right") == "log-sum-exp, bottom-right");
+    CHECK(with_minus_signs("--option") == "--option");
 }

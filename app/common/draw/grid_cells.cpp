@@ -2,6 +2,7 @@
 #include "app/common/draw/measured.h"
 #include "app/common/draw/typeset.h"
 #include "app/common/format.h"
+#include "app/common/number_style.h"
 
 namespace attn::ui {
 namespace {
@@ -17,6 +18,7 @@ constexpr float kGapped = 5.0F;     // rows so high have gaps between them
 constexpr float kThin = 2.0F;       // px: cells that are thinner are drawn as one picture
 constexpr float kInfinity = 1.8F;   // its size relative to digits
 constexpr double kHuge = 1e5;       // written as 1e30
+constexpr double kOne = 1.0 + 1e-6;
 
 constexpr float kHatch = 10.0F;         // design units between the lines of a masked cell
 constexpr float kLeastHatched = 20.0F;  // smaller ones have their ground alone
@@ -27,17 +29,12 @@ int cell_chars(std::string_view text) { return static_cast<int>(characters(text)
 
 int chars_before_point(std::string_view text) { return cell_chars(text.substr(0, text.find('.'))); }
 
-/// In a matrix of many rows or columns a zero before every point says nothing.
-bool is_dense(const GridView& grid) { return std::max(grid.rows, grid.columns) > kFew; }
-
-/// ".58" for "0.58".
-std::string without_zero(std::string text) {
-    const std::size_t zero = text.find("0.");
-    const bool leads =
-        zero == 0 || (zero != text.npos && (text[zero - 1] < '0' || text[zero - 1] > '9') &&
-                      text[zero - 1] != '.');
-    if (leads && text.size() > zero + 2) text.erase(zero, 1);
-    return text;
+/// Where no number passes 1, and in a matrix of many rows or columns, a zero before every point adds nothing.
+bool drops_zero(const GridView& grid) {
+    return std::max(grid.rows, grid.columns) > kFew ||
+           std::ranges::none_of(grid.cells, [](const CellView& cell) {
+               return cell.look == CellLook::number && std::abs(cell.value) > kOne;
+           });
 }
 
 /// How a number is written: decimals at most, and whether the zero before the point stands.
@@ -51,7 +48,7 @@ std::string text_of(const GridView& grid, const CellView& cell, const Spelling& 
     std::string text = spelling.decimals >= grid.decimals
                            ? cell.text
                            : view::cell_number(cell.value, spelling.decimals);
-    if (!spelling.zero) text = without_zero(std::move(text));
+    if (!spelling.zero) text = view::without_leading_zero(std::move(text));
     return grid.plus && cell.value > 0.0 ? "+" + text : text;
 }
 
@@ -124,7 +121,7 @@ NumberSetting set_numbers(const GridView& grid, const GridPlace& place, const Fr
         return try_font(setting, frame, font, place.cell, space, chars);
     };
     const bool spacious = place.cell.x >= frame.px(kFewDecimals);
-    const bool zero = !is_dense(grid);
+    const bool zero = !drops_zero(grid);
     if (spacious && (fits(fonts.digits_large, {full, zero}, gap * 2, kUsualChars) ||
                      fits(fonts.digits_medium, {full, zero}, gap * 2, kUsualChars) ||
                      fits(fonts.digits, {full, zero}, gap * 2, kUsualChars) ||
@@ -334,7 +331,7 @@ std::string bar_number(const GridCanvas& canvas, double value) {
     std::string text;
     for (double least = 1.0; decimals >= 0; --decimals, least *= 10.0) {
         text = view::cell_number(value, decimals);
-        if (is_dense(canvas.grid)) text = without_zero(std::move(text));
+        if (drops_zero(canvas.grid)) text = view::without_leading_zero(std::move(text));
         const float width = canvas.frame.text_width(smallest_digits(canvas.frame), text);
         if (width + 2.0F <= canvas.place.cell.x || std::abs(value) < least) break;
     }
@@ -382,7 +379,7 @@ void draw_bars(const GridCanvas& canvas, double arrived) {
     frame.painter.line({origin.x, top}, {canvas.end().x, top}, frame.theme.line, frame.px(1));
     draw_text_in(frame, font, {origin.x - frame.px(40), top - font.px},
                  {origin.x - frame.px(6), top + font.px}, Align::right, frame.theme.muted,
-                 view::tick(largest));
+                 view::legend_tick(largest));
 }
 
 bool same_size(const GridView& a, const GridView* b) {

@@ -11,6 +11,7 @@
 #include "app/common/draw/measured.h"
 #include "app/common/draw/widgets.h"
 #include "app/common/format.h"
+#include "app/common/number_style.h"
 #include "app/common/text.h"
 
 namespace attn::ui {
@@ -90,7 +91,7 @@ std::vector<Token> tokens_of(const std::vector<Piece>& pieces) {
     Breaker breaker;
     for (const Piece& piece : pieces) {
         Fragment fragment{piece, ""};
-        for (const char c : piece.text) {
+        for (const char c : view::with_minus_signs(piece.text)) {
             if (breaker.breaks_before(c)) {
                 if (!fragment.text.empty()) tokens.back().push_back(fragment);
                 fragment.text.clear();
@@ -224,7 +225,8 @@ std::optional<OperandId> draw_heading(const InspectorView& view, const Frame& fr
     if (!view.tex.empty())
         pointed = formula_item(frame, view.tex, view.formula, kSmallFormula);
     else
-        wrapped_text(frame, frame.fonts.digits, frame.theme.muted, view.formula);
+        wrapped_text(frame, frame.fonts.digits, frame.theme.muted,
+                     view::with_minus_signs(view.formula));
     leave_space({0.0F, frame.px(4)});
     return pointed;
 }
@@ -518,6 +520,17 @@ std::optional<CellRef> draw_table(const InspectorTable& table, float below, cons
     return hovered;
 }
 
+/// Each column with the same decimals.
+InspectorTable aligned(InspectorTable table) {
+    for (std::size_t n = 0; n < table.columns.size(); ++n) {
+        std::vector<std::string*> column;
+        for (TableRow& row : table.rows) column.push_back(&row.cells[n].text);
+        if (table.total) column.push_back(&table.total->cells[n].text);
+        view::align_decimals(column);
+    }
+    return table;
+}
+
 }  // namespace
 
 Pointed draw_inspector(const InspectorView& view, const Frame& frame, Actions& out) {
@@ -535,7 +548,8 @@ Pointed draw_inspector(const InspectorView& view, const Frame& frame, Actions& o
     if (view.loss_cell) draw_loss_button(*view.loss_cell, frame, out);
     leave_space({0.0F, frame.px(4)});
     if (view.table) {
-        const auto over = draw_table(*view.table, copy_height(frame) + frame.px(8), frame, out);
+        const auto over =
+            draw_table(aligned(*view.table), copy_height(frame) + frame.px(8), frame, out);
         if (over) hovered = over;
     }
     leave_space({0.0F, frame.px(4)});

@@ -5,6 +5,7 @@
 #include "app/common/arithmetic.h"
 #include "app/common/document/document.h"
 #include "app/common/format.h"
+#include "app/common/number_style.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
 #include "app/workspaces/gradients/actions.h"
@@ -19,7 +20,9 @@ constexpr double kOneTakesAll = 0.99;
 constexpr double kRounding = 1e-15;
 constexpr int kDigits = 3;
 
-std::string signed_slope(double slope) { return (slope > 0.0 ? "+" : "") + significant(slope, 3); }
+std::string signed_slope(double slope) {
+    return (slope > 0.0 ? "+" : "") + full_significant(slope, 3);
+}
 
 /// With 1 − a_j as its own factor, since the difference of printed numbers would lose its digits.
 std::string slope_arithmetic(const CompetitionToken& token, const CompetitionToken& raised) {
@@ -41,7 +44,7 @@ void fill_token(const CompetitionToken& raised, CompetitionToken& token) {
         token.tip = fmt::format("masked: its score is −∞ and its weight is {}", token.p_text);
         return;
     }
-    token.p_text = number(token.p);
+    token.p_text = cell_number(token.p, 3);
     if (token.look == CellLook::not_a_number || raised.look == CellLook::not_a_number) {
         token.slope_text = "NaN";
         token.tip = "NaN: the weight is NaN, so its slope is unknown";

@@ -10,6 +10,7 @@
 #include "app/common/document/loss.h"
 #include "app/common/document/requests.h"
 #include "app/common/format.h"
+#include "app/common/number_style.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
 #include "app/workspaces/gradients/actions.h"
@@ -95,7 +96,7 @@ void add_gradient_rows(const AppState& state, const LossGradients& result, Gradi
         row.shown = id == gradients_look(state).tensor;
         for (std::size_t n = 0; n < 2; ++n) {
             row.norms[n] = norm_of(gradient_in(result.sides[n], id));
-            row.texts[n] = significant(row.norms[n], 3);
+            row.texts[n] = full_significant(row.norms[n], 3);
         }
         view.rows.push_back(std::move(row));
     }

@@ -6,6 +6,7 @@
 #include "app/common/document/heads.h"
 #include "app/common/format.h"
 #include "app/common/memo.h"
+#include "app/common/number_style.h"
 #include "app/common/pair_grid.h"
 #include "app/common/state.h"
 #include "app/workspaces/heads/shown.h"
@@ -41,13 +42,11 @@ void label_bar(GridView& grid) {
     const ColorRange& range = grid.range;
     grid.low_label = range.curve == ColorCurve::log && range.scale == ColorScale::unit
                          ? fmt::format("≤ {}", tick(range.high * kLogFloor))
-                         : tick(range.low);
-    grid.high_label = tick(range.high);
+                         : legend_tick(range.low);
+    grid.high_label = legend_tick(range.high);
     grid.ticks.clear();
     const auto add = [&](double value) {
-        std::string text = tick(value);
-        if (text.starts_with("0.")) text.erase(0, 1);
-        grid.ticks.push_back({position_of(range, value), std::move(text)});
+        grid.ticks.push_back({position_of(range, value), legend_tick(value)});
     };
     if (range.scale == ColorScale::diverging) return add(0.0);
     const bool weights = (range.curve == ColorCurve::usual || range.curve == ColorCurve::root) &&

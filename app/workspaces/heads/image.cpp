@@ -11,6 +11,7 @@
 #include "app/common/document/image_tokens.h"
 #include "app/common/document/place.h"
 #include "app/common/format.h"
+#include "app/common/number_style.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
 #include "app/workspaces/heads/compute.h"
@@ -205,8 +206,8 @@ std::string sink_text(const HeadImageView& view, std::span<const double> means) 
 }
 
 void add_legend(const HeadsLook& look, std::span<const double> means, HeadImageView& view) {
-    view.low = view.range.scale == ColorScale::unit ? "0" : tick(view.range.low);
-    view.high = tick(view.range.high);
+    view.low = view.range.scale == ColorScale::unit ? "0" : legend_tick(view.range.low);
+    view.high = legend_tick(view.range.high);
     const char* const curve = view.range.scale != ColorScale::unit ? ""
                               : look.curve == ColorCurve::log      ? ", log"
                               : look.curve == ColorCurve::linear   ? ", linear"

@@ -131,7 +131,11 @@ void add_measures(InspectorView& view, const HeadFacts& facts) {
         const std::string why =
             each.asks.empty() ? std::string() : fmt::format("  (needs {})", each.asks);
         const std::string text = measure_text(each.measure, value);
-        view.table->rows.push_back({std::string(each.title), {{text, Role::weight, {}}}});
+        const char* const unit = each.measure == HeadMeasure::entropy    ? ", nats"
+                                 : each.measure == HeadMeasure::distance ? ", tokens"
+                                                                         : "";
+        view.table->rows.push_back({std::string(each.title) + (value ? unit : ""),
+                                    {{value ? number(*value) : text, Role::weight, {}}}});
         view.as_text +=
             fmt::format("{}: {}  {}\n", each.title, text, value ? std::string(each.formula) : why);
     }

@@ -10,6 +10,7 @@
 #include "app/common/document/model_text.h"
 #include "app/common/document/swept.h"
 #include "app/common/format.h"
+#include "app/common/number_style.h"
 #include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/heads/corpus.h"
@@ -118,10 +119,10 @@ HeadsLegend legend_of(const AppState& state) {
         legend.colors.push_back(
             color_at(scale, static_cast<double>(n) / (kRamp - 1), state.theme, range.map));
     const bool own = look.own_range;
-    legend.high = own ? "largest" : tick(range.high);
+    legend.high = own ? "largest" : legend_tick(range.high);
     legend.low = "0";
     if (what.has_sign)
-        legend.low = own ? "−largest" : tick(range.low);
+        legend.low = own ? "−largest" : legend_tick(range.low);
     else if (look.curve == ColorCurve::log)
         legend.low = own ? fmt::format("≤ {:g} of it", kLogFloor)
                          : fmt::format("≤ {}", tick(range.high * kLogFloor));
@@ -130,7 +131,7 @@ HeadsLegend legend_of(const AppState& state) {
     if (look.show == HeadShow::weights && !own && keys > 0) {
         const double even = 1.0 / static_cast<double>(keys);
         legend.even = static_cast<float>(position_of(range, even));
-        legend.text += fmt::format("; mark: 1/n = {}", tick(even));
+        legend.text += fmt::format("; mark: 1/n = {}", legend_tick(even));
     }
     legend.caution = what.caution;
     legend.source = what.source;

@@ -12,6 +12,7 @@
 #include "app/common/document/head_axes.h"
 #include "app/common/format.h"
 #include "app/common/lower_case.h"
+#include "app/common/number_style.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
 #include "app/workspaces/tensors/measure.h"
@@ -248,7 +249,7 @@ void add_picture(const AppState& state, const TensorRow& row,
     const auto single = [](Index extent) { return extent == 1; };
     const bool one =
         row.extents.size() < 3 || std::all_of(row.extents.begin(), row.extents.end() - 2, single);
-    detail.caption = one ? "its numbers" : "its last two axes, at index 0 of the others";
+    detail.caption = one ? "values" : "its last two axes, at index 0 of the others";
     if (is_narrow(*stats)) detail.caption += ", transposed: rows run across";
     const ThemeName name = state.theme;
     std::uint64_t key = hash_text(detail.title + detail.shape);
@@ -259,12 +260,14 @@ void add_picture(const AppState& state, const TensorRow& row,
     const auto aspect =
         static_cast<float>(stats->preview_rows) / static_cast<float>(stats->preview_columns);
     detail.aspect = is_narrow(*stats) ? 1.0F / aspect : aspect;
-    detail.low = tick(unit ? 0.0 : -range.high);
-    detail.high = tick(range.high);
+    detail.low = legend_tick(unit ? 0.0 : -range.high);
+    detail.high = legend_tick(range.high);
     for (int n = 0; n < kRamp; ++n)
         detail.colors.push_back(
             color_at(range.scale, static_cast<double>(n) / (kRamp - 1), name, range.map));
     detail.bins = bins_of(*stats);
+    detail.least = number(stats->low);
+    detail.most = number(stats->high);
 }
 
 /// For the rows around the selected one in the table.
@@ -401,6 +404,12 @@ TensorsView build_tensors_view(const AppState& state) {
     view.point = point_text(state, listing);
     view.unused = unused_text(state, listing);
     for (const TensorRow* row : tensor_rows(state)) view.lines.push_back(line_of(state, *row));
+    for (std::size_t n = 0; n < view.heads.size(); ++n) {
+        std::vector<std::string*> column;
+        for (TensorLine& line : view.lines)
+            if (view.heads[n].right && n < line.cells.size()) column.push_back(&line.cells[n]);
+        align_decimals(column);
+    }
     if (listing.rows.empty())
         view.empty =
             "There is no array yet: type a sentence in Step (1 S), or open a file (Ctrl+O).";

@@ -48,6 +48,7 @@ struct TensorDetail {
     std::string low, high;      // of the colours
     std::vector<Color> colors;  // from low to high
     std::vector<double> bins;   // shares of the largest, 0 … 1
+    std::string least, most;    // numbers, at the ends of the bins
     std::vector<std::string> role_names, role_keys;
     int role = 0;
 };

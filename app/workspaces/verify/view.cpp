@@ -6,6 +6,7 @@
 #include "app/common/document/document.h"
 #include "app/common/format.h"
 #include "app/common/inspector.h"
+#include "app/common/number_style.h"
 #include "app/common/pair_grid.h"
 #include "app/common/sheet.h"
 #include "app/common/state.h"
@@ -115,7 +116,7 @@ void color_errors(const AppState& state, GridView& grid, ErrorScale scale) {
     grid.range = {ColorScale::unit, 0.0, most > 0.0 ? most : 1.0, ColorCurve::root,
                   ColorMap::errors};
     grid.low_label = "0";
-    grid.high_label = tick(grid.range.high);
+    grid.high_label = legend_tick(grid.range.high);
     if (scale == ErrorScale::tolerance && most > 1.0)
         grid.ticks.push_back({position_of(grid.range, 1.0), "1: tolerance"});
     for (CellView& cell : grid.cells) {

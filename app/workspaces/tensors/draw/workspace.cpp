@@ -21,7 +21,7 @@ using view::TensorColumn, view::TensorDetail, view::TensorLine, view::TensorsVie
 // Design units.
 constexpr float kLowMap = 240.0F;  // a picture has no caption there
 constexpr float kRow = 26.0F, kFilter = 220.0F, kAxesList = 220.0F, kOption = 110.0F, kList = 0.5F,
-                kFew = 0.3F, kBins = 64.0F, kMostBins = 96.0F, kRoles = 300.0F, kBeside = 720.0F,
+                kFew = 0.3F, kBins = 64.0F, kMostBins = 280.0F, kRoles = 300.0F, kBeside = 720.0F,
                 kAbout = 360.0F, kLeastAbout = 180.0F, kMultiple = 40.0F,
                 kLeastMultiple = 96.0F,  // of the text left of the picture
     kAboutShare = 0.3F, kHalf = 0.5F, kWide = 1.3F, kPad = 6.0F, kMostName = 0.4F;
@@ -87,6 +87,11 @@ const Font& font_of(const TensorsView& view, std::size_t column, const Frame& fr
     return digits ? frame.fonts.digits_small : frame.fonts.body;
 }
 
+/// A column of text right of a column of numbers, which end where it begins.
+bool follows_numbers(const TensorsView& view, std::size_t n) {
+    return n > 0 && view.heads[n - 1].right && !view.heads[n].right;
+}
+
 /// Where each column begins and ends: each as wide as the first rows and its title ask for, what is left by their shares;
 /// where they ask for more than there is, the least are left out, then each gives up as much of what it asked for.
 Columns columns_in(const TensorsView& view, float low, float high, const Frame& frame) {
@@ -99,7 +104,7 @@ Columns columns_in(const TensorsView& view, float low, float high, const Frame& 
             if (const auto& cells = view.lines[row].cells; n < cells.size())
                 widest = std::max(widest, frame.text_width(font_of(view, n, frame), cells[n]));
         if (n == 0) widest = std::min(widest, kMostName * space);
-        widths.push_back(widest + 2 * frame.px(kPad) + 1.0F);
+        widths.push_back(widest + (follows_numbers(view, n) ? 5.0F : 2.0F) * frame.px(kPad) + 1.0F);
         asked += widths.back();
         shares += view.heads[n].share;
     }
@@ -130,11 +135,11 @@ void draw_heads_row(const TensorsView& view, const Columns& columns, const Box& 
         if (clicked || pressed_by_key(frame))
             out.push_back(view::SortTensors{head.column, sorted && !view.descending});
         const std::string mark = sorted ? view.descending ? " ↓" : " ↑" : "";
-        const float pad = frame.px(kPad);
-        draw_text_in(frame, frame.fonts.small, {left + pad, box.low.y}, {right - pad, box.high.y},
-                     head.right ? Align::right : Align::left,
-                     sorted ? frame.theme.text : frame.theme.muted,
-                     fit_text(frame, frame.fonts.small, head.title + mark, right - left - 2 * pad));
+        const float pad = frame.px(kPad), before = pad * (follows_numbers(view, n) ? 4.0F : 1.0F);
+        draw_text_in(
+            frame, frame.fonts.small, {left + before, box.low.y}, {right - pad, box.high.y},
+            head.right ? Align::right : Align::left, sorted ? frame.theme.text : frame.theme.muted,
+            fit_text(frame, frame.fonts.small, head.title + mark, right - left - before - pad));
         tooltip(frame, head.title, head.tip + "\nClick to sort by this column");
     }
     frame.painter.line({box.low.x, box.high.y}, {box.high.x, box.high.y}, frame.theme.line,
@@ -154,8 +159,8 @@ void draw_line(const TensorsView& view, const TensorLine& line, const Columns& c
     for (std::size_t n = 0; n < columns.size() && n < line.cells.size(); ++n) {
         const auto [left, right] = columns[n];
         if (right <= left) continue;
-        const float pad = frame.px(kPad);
         const bool number = view.heads[n].right;
+        const float pad = frame.px(kPad), before = pad * (follows_numbers(view, n) ? 4.0F : 1.0F);
         const Font& font = font_of(view, n, frame);
         const bool bad = line.faulty &&
                          (view.heads[n].column == view::TensorColumn::nans ||
@@ -164,9 +169,9 @@ void draw_line(const TensorsView& view, const TensorLine& line, const Columns& c
         const view::Color color = bad           ? frame.theme.bad
                                   : line.unused ? frame.theme.muted
                                                 : frame.theme.text;
-        draw_text_in(frame, font, {left + pad, low.y}, {right - pad, high.y},
+        draw_text_in(frame, font, {left + before, low.y}, {right - pad, high.y},
                      number ? Align::right : Align::left, color,
-                     fit_text(frame, font, line.cells[n], right - left - 2 * pad));
+                     fit_text(frame, font, line.cells[n], right - left - before - pad));
     }
     tooltip(frame, line.name,
             fmt::format("{}  {}\nread as: {}", line.cells[1], line.cells[2], line.cells.back()));
@@ -218,12 +223,25 @@ void draw_bins(const std::vector<double>& bins, const Box& box, const Frame& fra
                        frame.px(1));
 }
 
+int distribution_columns(float width, const Frame& frame) {
+    const float gap = frame.px(kSpace8);
+    return std::max(1, static_cast<int>((width + gap) / (frame.px(kLeastMultiple) + gap)));
+}
+
+/// Of the small histograms with their title; 0 without histograms.
+float distributions_height(const TensorsView& view, float width, const Frame& frame) {
+    const auto count = static_cast<int>(view.distributions.size());
+    if (count < 2) return 0.0F;
+    const int columns = distribution_columns(width, frame);
+    const auto rows = static_cast<float>((count + columns - 1) / columns);
+    return frame.px(kSmallRow + 2 * kSpace8) + rows * frame.px(kSmallRow + kMultiple + kSpace8);
+}
+
 /// A small histogram for each array, in rows; a click selects it. From the first as many as fit.
 void draw_distributions(const TensorsView& view, const Box& box, const Frame& frame,
                         view::Actions& out) {
     const float gap = frame.px(kSpace8), row = frame.px(kSmallRow);
-    const auto columns =
-        std::max(1, static_cast<int>((box.size().x + gap) / (frame.px(kLeastMultiple) + gap)));
+    const int columns = distribution_columns(box.size().x, frame);
     const float width =
         (box.size().x - gap * static_cast<float>(columns - 1)) / static_cast<float>(columns);
     const float height = row + frame.px(kMultiple);
@@ -309,9 +327,11 @@ float draw_about(const TensorsView& view, bool beneath, const Box& box, const Fr
     }
     float top = ImGui::GetCursorScreenPos().y + frame.px(6);
     const float left = box.high.y - top - frame.px(kSpace8);
+    const float ends = frame.px(beneath ? 0.0F : kSmallRow);  // min and max under the bins
     const float bins = detail.bins.empty() || beneath
                            ? frame.px(kBins)
-                           : within(left, frame.px(kBins), frame.px(kMostBins));
+                           : within(left - ends - distributions_height(view, box.size().x, frame),
+                                    frame.px(kBins), frame.px(kMostBins));
     if (!detail.bins.empty() && top + bins < box.high.y) {
         draw_text_in(frame, frame.fonts.small, {box.low.x, top}, {box.high.x, top + frame.px(16)},
                      Align::left, frame.theme.muted,
@@ -319,7 +339,12 @@ float draw_about(const TensorsView& view, bool beneath, const Box& box, const Fr
                          ? kBinsTooltip
                          : "distribution");
         draw_bins(detail.bins, {{box.low.x, top + frame.px(18)}, {box.high.x, top + bins}}, frame);
-        top += bins + frame.px(8);
+        if (ends > 0.0F)
+            for (const Align side : {Align::left, Align::right})
+                draw_text_in(frame, frame.fonts.digits_small, {box.low.x, top + bins},
+                             {box.high.x, top + bins + ends}, side, frame.theme.muted,
+                             side == Align::left ? detail.least : detail.most);
+        top += bins + ends + frame.px(8);
     }
     if (!beneath && view.distributions.size() > 1)
         draw_distributions(view, {{box.low.x, top + frame.px(kSpace8)}, box.high}, frame, out);
