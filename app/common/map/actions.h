@@ -59,6 +59,7 @@ struct GoToCell {
     large::Cell cell;
     static constexpr auto kJournalNames = journal_names("go_to_cell", "cell");
 };
+inline constexpr double kNeedleSeconds = 5.0;  // of the flight
 struct GoToNeedle {
     static constexpr auto kJournalNames = journal_names("go_to_needle");
 };

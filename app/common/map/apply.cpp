@@ -16,7 +16,7 @@ namespace attn::view {
 namespace {
 
 constexpr double kMovingSeconds = 0.25;  // after the last step of a pan or zoom
-constexpr double kFlightSeconds = 1.2, kNeedleSeconds = 5.0;
+constexpr double kFlightSeconds = 1.2;
 
 std::string size_text(const MapLook& look) {
     return fmt::format("{} × {}", grouped(look.size.rows), grouped(look.size.columns));
@@ -254,11 +254,13 @@ void add_color_commands(const CommandAdder& add, const MapLook& look, Key poolin
     constexpr int kPoolings = 3;
     MapColors next = look.colors;
     next.pooling = static_cast<large::Pooling>((static_cast<int>(next.pooling) + 1) % kPoolings);
-    add(fmt::format("Show {} of a texel", pooling_text(next.pooling)), pooling, SetMapColors{next});
+    const bool many = !is_sentence(look);
+    add(fmt::format("Show {} of a texel", pooling_text(next.pooling)), pooling, SetMapColors{next},
+        many);
     MapColors other = look.colors;
     other.log_scale = !other.log_scale;
     add(look.colors.log_scale ? "Linear colours" : "Logarithmic colours", scale,
-        SetMapColors{other});
+        SetMapColors{other}, many);
 }
 
 void add_map_commands(const CommandAdder& add, const AppState& state) {

@@ -14,6 +14,7 @@
 #include "app/common/map/pictures.h"
 #include "app/common/map/ruler.h"
 #include "app/common/map/text.h"
+#include "app/common/number_style.h"
 #include "app/common/state.h"
 #include "app/common/text.h"
 #include "core/large/tiles.h"
@@ -153,7 +154,8 @@ std::vector<MapPicture> cell_pictures(const AppState& state, const MapCellsPtr& 
 /// A number in few characters.
 std::string cell_text(const MapCells& cells, double value) {
     if (cells.support) return value != 0.0 ? "1" : "0";
-    return cells.range.scale == ColorScale::unit ? short_weight(value) : cell_number(value, 2);
+    return cells.range.scale == ColorScale::unit ? without_leading_zero(short_weight(value))
+                                                 : cell_number(value, 2);
 }
 
 /// The numbers of the cells in view, once they fit.

@@ -10,6 +10,7 @@
 #include "app/common/format.h"
 #include "app/common/map/state.h"
 #include "app/common/map/text.h"
+#include "app/common/number_style.h"
 #include "core/large/tiles.h"
 #include "core/spec.h"
 
@@ -33,12 +34,6 @@ std::size_t entry_of(float weight) {
 double weight_of(std::size_t entry) {
     const auto bits = static_cast<std::uint32_t>(entry) << kDroppedBits;
     return std::bit_cast<float>(bits | (1U << (kDroppedBits - 1)));
-}
-
-/// Where a weight lies in the range, 0…1 and beyond.
-double position(const WeightRange& range, double weight) {
-    if (!range.log_scale) return (weight - range.low) / (range.high - range.low);
-    return std::log(weight / range.low) / std::log(range.high / range.low);
 }
 
 Color greyed(Color color) {
@@ -122,6 +117,19 @@ std::string note(const MapColors& colors) {
 
 }  // namespace
 
+double largest_weight(const large::Tile& tile) {
+    double most = 0.0;
+    for (const float weight : tile.texels.max)
+        if (std::isfinite(weight)) most = std::max(most, static_cast<double>(weight));
+    return most;
+}
+
+double position(const WeightRange& range, double weight) {
+    if (range.log_scale) return std::log(weight / range.low) / std::log(range.high / range.low);
+    const double share = (weight - range.low) / (range.high - range.low);
+    return range.root ? std::sqrt(std::max(share, 0.0)) : share;
+}
+
 WeightRange weight_range(double low, double high, bool log_scale) {
     if (!(high > 0.0) || !std::isfinite(high)) return {log_scale ? 1e-4 : 0.0, 1.0, log_scale};
     if (!log_scale) return {0.0, round_above(high), false};
@@ -190,7 +198,7 @@ Image paint_scores(const large::Tile& tile, double high, ThemeName name) {
     });
 }
 
-Image paint_overview(const large::Tile& tile, const MapColors& colors, ColorMap map,
+Image paint_overview(const large::Tile& tile, const MapColors& colors, ColorMap map, bool root,
                      ThemeName name) {
     std::vector<float> weights = pooled(tile.texels, colors.pooling);
     std::erase_if(weights, [](float weight) { return !std::isfinite(weight); });
@@ -204,8 +212,10 @@ Image paint_overview(const large::Tile& tile, const MapColors& colors, ColorMap 
     };
     const double low = percentile(colors.low_percentile);
     const double high = percentile(colors.high_percentile);
-    WeightRange range = weight_range(low, high, colors.log_scale);
+    WeightRange range = weight_range(low, high, colors.log_scale && !root);
     range.map = map;
+    range.root = root;
+    if (const double most = root ? largest_weight(tile) : 0.0; most > 0.0) range.high = most;
     return paint_tile(tile, colors.pooling, range, name);
 }
 
@@ -215,9 +225,15 @@ MapLegend map_legend(const WeightRange& range, const MapColors& colors, Index si
     legend.colors = weight_ramp(name, false, kLegendColors, range.map);
     if (range.log_scale)
         add_decades(legend, range);
+    else if (range.root)
+        for (const double weight : {0.0, 0.01, 0.1, 0.5, range.high}) {
+            if (weight <= range.high)
+                legend.ticks.push_back(
+                    {position(range, weight), without_leading_zero(tick(weight))});
+        }
     else
         legend.ticks = {{0.0, "0"}, {0.5, tick(range.high / 2.0)}, {1.0, tick(range.high)}};
-    legend.note = note(colors);
+    legend.note = range.root ? "from 0 to the largest weight, by the square root" : note(colors);
     return legend;
 }
 

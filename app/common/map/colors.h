@@ -24,12 +24,19 @@ struct WeightRange {
     double high = 1.0;
     bool log_scale = false;
     ColorMap map = ColorMap::violet;
+    bool root = false;  // by the square root, as the matrices of a sentence are; without log_scale
     bool operator==(const WeightRange&) const = default;
 };
 
 /// The percentiles, rounded outwards to half decades (log) or to 0 and 1, 2, 5 · 10^n (linear), so that
 /// panning does not make the colours flicker. A log range spans one to eight decades.
 WeightRange weight_range(double low, double high, bool log_scale);
+
+/// Of its finite weights; 0: none.
+double largest_weight(const large::Tile& tile);
+
+/// Where a weight lies in the range, 0…1 and beyond.
+double position(const WeightRange& range, double weight);
 
 /// The colours of weights, looked up by the upper bits of a float: 64 steps for each doubling.
 class WeightPalette {
@@ -61,8 +68,8 @@ Color clipped_color(ThemeName name);
 MapLegend score_legend(double high, const AttentionSpec& spec, Index side, bool masks,
                        ThemeName name);
 
-/// The same in its own range of colours: percentiles of its texels.
-Image paint_overview(const large::Tile& tile, const MapColors& colors, ColorMap map,
+/// The same in its own range of colours: percentiles of its texels. `root`: as of WeightRange.
+Image paint_overview(const large::Tile& tile, const MapColors& colors, ColorMap map, bool root,
                      ThemeName name);
 
 MapLegend map_legend(const WeightRange& range, const MapColors& colors, Index side, bool masks,

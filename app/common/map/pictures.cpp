@@ -9,6 +9,7 @@
 #include "app/common/map/camera.h"
 #include "app/common/map/colors.h"
 #include "app/common/map/text.h"
+#include "app/common/number_style.h"
 #include "app/common/state.h"
 #include "core/large/tiles.h"
 #include "core/large/weight_map.h"
@@ -61,7 +62,7 @@ int level_among(std::span<const TilePtr> tiles, int wanted) {
 MapPicture tile_picture(const AppState& state, const TilePtr& tile, const PixelRect& where,
                         const WeightRange& range) {
     ContentKey key = key_of(state, *tile);
-    key.add(range.low).add(range.high).add(Index{range.log_scale});
+    key.add(range.low).add(range.high).add(Index{range.log_scale}).add(Index{range.root});
     key.add(static_cast<Index>(range.map));
     return {where, key.value(),
             [tile, range, pooling = map_look(state).colors.pooling, name = state.theme] {
@@ -114,8 +115,7 @@ struct Inks {
         return {-high, high, false};
     }
     Color of(double weight) const {
-        double t = (weight - range.low) / (range.high - range.low);
-        if (range.log_scale) t = std::log(weight / range.low) / std::log(range.high / range.low);
+        const double t = position(range, weight);
         const double step = std::isnan(t) ? 0.0 : std::clamp(t, 0.0, 1.0) * (kSteps - 1);
         return by_step[static_cast<std::size_t>(std::lround(step))];
     }
@@ -141,8 +141,9 @@ void add_figures(const AppState& state, const Tile& tile, const Inks& inks,
             if (tile.texels.masked(row, column)) continue;
             const double weight = tile.texels.mean[tile.texels.at(row, column)];
             const large::Cell cell{tile.id.first_row() + row, tile.id.first_column() + column};
-            const std::string text =
-                shows_scores(look) ? cell_number(weight, 2) : short_weight(weight);
+            const std::string text = shows_scores(look)
+                                         ? cell_number(weight, 2)
+                                         : without_leading_zero(short_weight(weight));
             figures.push_back(
                 {cells_on_canvas(look, cell, 1, 1), text,
                  std::isfinite(weight) ? inks.of(weight) : theme(state.theme).background});
@@ -183,9 +184,16 @@ PixelRect cells_on_canvas(const MapLook& look, large::Cell first, Index rows, In
 
 WeightRange range_in_view(const MapLook& look, ColorMap map) {
     const large::ColorStats stats = look.snapshot ? look.snapshot->colors : large::ColorStats{};
-    WeightRange range = weight_range(look.snapshot ? stats.low : 0.0,
-                                     look.snapshot ? stats.high : 0.0, look.colors.log_scale);
+    const bool root = is_sentence(look);
+    WeightRange range =
+        weight_range(look.snapshot ? stats.low : 0.0, look.snapshot ? stats.high : 0.0,
+                     look.colors.log_scale && !root);
     range.map = map;
+    range.root = root;
+    if (root && look.snapshot &&
+        look.snapshot->overview)  // of all, so that panning changes nothing
+        if (const double most = largest_weight(*look.snapshot->overview); most > 0.0)
+            range.high = most;
     return range;
 }
 
@@ -248,11 +256,13 @@ Minimap minimap(const AppState& state) {
     key.add(look.colors.low_percentile).add(look.colors.high_percentile);
     const ColorMap colors = color_look(state).map;
     key.add(Index{look.colors.log_scale}).add(hash_text("overview"));
-    key.add(static_cast<Index>(colors));
-    map.picture = MapPicture{
-        {0.0, 0.0, 1.0, 1.0}, key.value(), [tile, of = look.colors, colors, name = state.theme] {
-            return paint_overview(*tile, of, colors, name);
-        }};
+    const bool root = is_sentence(look);
+    key.add(static_cast<Index>(colors)).add(Index{root});
+    map.picture = MapPicture{{0.0, 0.0, 1.0, 1.0},
+                             key.value(),
+                             [tile, of = look.colors, colors, root, name = state.theme] {
+                                 return paint_overview(*tile, of, colors, root, name);
+                             }};
     return map;
 }
 

@@ -87,6 +87,7 @@ void add_numbers(const RulerAxis& axis, std::vector<RulerMark>& marks) {
 std::string word_label(const RulerAxis& axis, Index n) {
     const std::string word = axis.text->word(n);
     if (word.empty()) return grouped(n);
+    if (axis.text->labelled) return word;
     if (n % kNumbered != 0) return word;
     if (!axis.keys) return grouped(n) + " " + word;
     return axis.text->own ? word : grouped(n);
@@ -94,8 +95,10 @@ std::string word_label(const RulerAxis& axis, Index n) {
 
 void add_description(const RulerAxis& axis, std::vector<RulerMark>& marks) {
     for (Index n = axis.first(); n <= axis.last(); ++n)
-        marks.push_back({axis.at(static_cast<double>(n) + 0.5), word_label(axis, n), false,
-                         axis.keys ? axis.cell_px() : 0.0});
+        marks.push_back({.at = axis.at(static_cast<double>(n) + 0.5),
+                         .label = word_label(axis, n),
+                         .space = axis.keys ? axis.cell_px() : 0.0,
+                         .upright = axis.keys && axis.cell_px() < axis.word});
 }
 
 void add_selected(const RulerAxis& axis, std::vector<RulerMark>& marks) {
@@ -171,6 +174,12 @@ std::string row_title(const large::Profiles& sums) {
 
 }  // namespace
 
+bool has_upright_tokens(const MapLook& look, double width) {
+    const Index keys = look.size.columns;
+    return has_own_tokens(look, true) && keys <= kMostLabelled &&
+           static_cast<double>(keys) * kColumnWord > width;
+}
+
 Index round_step(double least) {
     if (!(least > 1.0)) return 1;
     const auto decade = static_cast<Index>(std::pow(10.0, std::floor(std::log10(least))));
@@ -185,6 +194,7 @@ AxisText axis_text(const MapLook& look, bool keys) {
                   has_own_tokens(look, keys)};
     if (look.input) text.starts = look.input->document_starts;
     if (look.selected) text.selected = keys ? look.selected->column : look.selected->row;
+    text.labelled = text.own && text.cells <= kMostLabelled;
     return text;
 }
 
@@ -194,8 +204,9 @@ std::vector<RulerMark> ruler(const MapLook& look, bool keys, const AxisText& tex
     axis.text = &text;
     std::vector<RulerMark> marks;
     add_documents(axis, marks);
-    const bool fits = axis.cell_px() >= axis.word && !text.word(0).empty();
-    fits ? add_description(axis, marks) : add_numbers(axis, marks);
+    const bool named = !text.word(0).empty();
+    const bool fits = named && axis.cell_px() >= axis.word;
+    fits || (named && text.labelled) ? add_description(axis, marks) : add_numbers(axis, marks);
     add_selected(axis, marks);
     return marks;
 }

@@ -15,7 +15,12 @@ struct AxisText {
     bool own = false;                        // the document brings the words; else they are made up
     std::span<const Index> starts = {};      // of documents
     std::optional<Index> selected = {};
+    bool labelled = false;  // every token has its word, at any zoom
 };
+/// Tokens of a sentence whose words all stand on the axes.
+inline constexpr Index kMostLabelled = 64;
+/// Whether the whole matrix, at a width in design units, has columns too narrow for the words of its keys.
+bool has_upright_tokens(const MapLook& look, double width);
 /// Of the one map.
 AxisText axis_text(const MapLook& look, bool keys);
 

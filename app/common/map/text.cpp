@@ -181,6 +181,12 @@ std::string token_word(std::uint32_t id) {
 
 bool has_own_tokens(const MapLook& look, bool key) { return !tokens_of(look, key).empty(); }
 
+bool is_sentence(const MapLook& look) {
+    constexpr Index kMostTokens = 256;
+    return std::max(look.size.rows, look.size.columns) <= kMostTokens &&
+           has_own_tokens(look, false) && has_own_tokens(look, true);
+}
+
 std::string token_text(const MapLook& look, bool key, Index token) {
     const auto n = static_cast<std::size_t>(token);
     const auto tokens = tokens_of(look, key);

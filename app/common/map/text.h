@@ -70,6 +70,8 @@ std::string token_word(std::uint32_t id);
 std::string token_text(const MapLook& look, bool key, Index token);
 /// Whether the document brings the words of its queries or keys; else they are made up.
 bool has_own_tokens(const MapLook& look, bool key);
+/// A matrix over at most 256 tokens with words of their own: each cell is seen, and coloured as in other workspaces.
+bool is_sentence(const MapLook& look);
 /// "12" for the document that holds a token, counted from 0; "" where documents are unknown.
 std::string document_of(const large::MapInput& input, Index token);
 /// A weight in few characters: "0.123", "0.0012", "1·10⁻⁵", "0".

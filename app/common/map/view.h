@@ -39,10 +39,11 @@ struct MapFigure {
 /// A mark of a ruler, at `at` pixels along it.
 struct RulerMark {
     double at = 0.0;
-    std::string label;    // "65,536", or a token
-    bool strong = false;  // the start of a document, a round number
-    double space = 0.0;   // a word is cut to so many pixels; 0: it is not
-    bool chosen = false;  // of what is selected: its label is never left out
+    std::string label;     // "65,536", or a token
+    bool strong = false;   // the start of a document, a round number
+    double space = 0.0;    // a word is cut to so many pixels; 0: it is not
+    bool chosen = false;   // of what is selected: its label is never left out
+    bool upright = false;  // a word over a column that is narrower
 };
 
 /// A profile along an edge: one bar for each texel. A bar reaches along the edge in canvas pixels and

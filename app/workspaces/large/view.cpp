@@ -35,6 +35,7 @@ void add_choices(LargeView& view, const MapLook& look) {
     view.pooling_names = {"mean", "max", "log-mean"};
     view.pooling = static_cast<int>(look.colors.pooling);
     view.log_scale = look.colors.log_scale;
+    view.sentence = is_sentence(look);
     for (const Percentiles& choice : kPercentiles) {
         MapColors colors = look.colors;
         colors.low_percentile = choice.low;

@@ -45,6 +45,7 @@ struct LargeView : MapView {
     std::vector<std::string> pooling_names;
     int pooling = 0;
     bool log_scale = true;
+    bool sentence = false;  // each cell is seen: no pooling, range nor log scale to choose
     std::vector<std::string> percentile_names;  // "99 %", "99.9 %", "all"
     std::vector<MapColors> percentile_colors;   // what choosing each of them sets
     int percentile = 0;

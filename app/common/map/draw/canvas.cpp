@@ -12,7 +12,7 @@ namespace {
 constexpr double kWheelZoom = 1.2;        // a notch
 constexpr double kDoubleClickZoom = 2.0;  // closer
 // Design units.
-constexpr float kGridCell = 8.0F;   // cells from this size on are parted by lines
+constexpr float kGridCell = 12.0F;  // cells from this size on are parted by lines
 constexpr float kDragStart = 3.0F;  // a press that moves less is a click
 constexpr float kWheelPan = 64.0F;  // a notch of a sideways wheel
 constexpr float kLeastOutline = 7.0F, kMarkRadius = 8.0F, kTinyFigures = 10.0F;

@@ -12,7 +12,7 @@ namespace attn::ui {
 namespace {
 
 // Design units.
-constexpr float kRuler = 24.0F, kLeastCanvas = 48.0F;
+constexpr float kRuler = 24.0F, kWordRuler = 72.0F, kLeastCanvas = 48.0F;
 constexpr double kLeastAspect = 0.5;  // height to width of a canvas, of few queries
 
 /// How good the picture is, and how large a cell.
@@ -188,9 +188,10 @@ void move_map(const MapScene& scene, const MapCamera& camera) {
 
 bool has_map(const MapView& view) { return !view.empty && !view.loading && view.fault.empty(); }
 
-Rulers place_map(const Frame& frame, const Area& space) {
+Rulers place_map(const Frame& frame, const Area& space, bool upright) {
     const float label = frame.text_width(frame.fonts.digits_small, "1,048,576");  // the longest
-    const ImVec2 low{space.low.x + label + frame.px(12), space.low.y + frame.px(kRuler)};
+    const ImVec2 low{space.low.x + label + frame.px(12),
+                     space.low.y + frame.px(upright ? kWordRuler : kRuler)};
     const float least = frame.px(kLeastCanvas);
     const Area canvas{{std::round(low.x), std::round(low.y)},
                       {std::round(std::max(space.high.x, low.x + least)),

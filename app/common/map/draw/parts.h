@@ -66,7 +66,8 @@ void draw_minimap(const MapScene& scene, const Area& area);
 bool has_map(const MapView& view);
 /// The canvas, with its rulers at the left and above, in all of `room`. Depends on the room alone, never on what is
 /// drawn: panning moves nothing.
-Rulers place_map(const Frame& frame, const Area& space);
+/// `upright`: columns that are too narrow for their tokens have them upright, in a higher ruler.
+Rulers place_map(const Frame& frame, const Area& space, bool upright = false);
 /// Tells the map how large its canvas is.
 void report_canvas_size(const MapScene& scene, const Area& canvas);
 /// What of the current window is not filled yet.

@@ -1,3 +1,6 @@
+#include <cmath>
+#include <numbers>
+
 #include "app/common/draw/draw.h"
 #include "app/common/draw/items.h"
 #include "app/common/map/draw/parts.h"
@@ -7,6 +10,10 @@ namespace {
 
 // Design units.
 constexpr float kTick = 4.0F, kStrongTick = 7.0F;
+constexpr float kHigh = 40.0F;       // of a ruler with upright tokens
+constexpr float kRise = 60.0F;       // degrees
+constexpr float kInkOfLine = 0.85F;  // of a line's height
+constexpr float kRadian = std::numbers::pi_v<float> / 180.0F;
 
 /// What is selected first, then strong marks: where labels are dropped, they stay.
 std::vector<const RulerMark*> by_strength(const std::vector<RulerMark>& marks) {
@@ -35,6 +42,18 @@ bool is_number(const std::string& label) {
     return label.find_first_not_of("0123456789,") == label.npos;
 }
 
+/// A word that rises to the right from its column, as in the other matrices.
+void draw_upright(const Ruler& ruler, const RulerMark& mark, float x, TakenSpans& places) {
+    const Frame& frame = ruler.frame;
+    const Font& font = frame.fonts.digits_small;
+    const float thick = font.px * kInkOfLine;
+    if (!places.take(x - thick / 2, x + thick / 2)) return;
+    const float low = ruler.area.high.y - frame.px(kStrongTick + 2);
+    const float length = (low - ruler.area.low.y - thick) / std::sin(kRise * kRadian);
+    draw_rotated_text(frame, font, {x, low}, -kRise, ruler.ink(mark),
+                      fit_text(frame, font, mark.label, length));
+}
+
 void draw_column_marks(const Ruler& ruler, const std::vector<RulerMark>& marks,
                        TakenSpans& places) {
     const Font& font = ruler.frame.fonts.digits_small;
@@ -45,6 +64,10 @@ void draw_column_marks(const Ruler& ruler, const std::vector<RulerMark>& marks,
         ruler.frame.painter.line({x, area.high.y - ruler.tick(*mark)}, {x, area.high.y - 1.0F},
                                  ruler.ink(*mark), ruler.frame.px(1));
         if (mark->label.empty()) continue;
+        if (mark->upright && area.height() >= ruler.frame.px(kHigh)) {
+            draw_upright(ruler, *mark, x, places);
+            continue;
+        }
         const float space = static_cast<float>(mark->space) - ruler.frame.px(kSpace8);
         const std::string label =
             mark->space > 0.0 ? fit_text(ruler.frame, font, mark->label, space) : mark->label;
@@ -103,8 +126,10 @@ void draw_pointer(const MapScene& scene, const Rulers& at) {
 void draw_row_title(const MapScene& scene, const Rulers& at) {
     const Font& font = scene.frame.fonts.small;
     const float bottom = at.columns.high.y - scene.frame.px(kStrongTick);
+    const bool high_ruler = at.columns.height() >= scene.frame.px(kHigh);
+    const float top = high_ruler ? bottom - font.px : at.columns.low.y;
     const ImVec2 high{at.rows.high.x - scene.frame.px(kStrongTick + 3), bottom};
-    draw_text_in(scene.frame, font, {at.rows.low.x, at.columns.low.y}, high, Align::right,
+    draw_text_in(scene.frame, font, {at.rows.low.x, top}, high, Align::right,
                  scene.frame.theme.query,
                  fit_text(scene.frame, font, scene.view.row_title, high.x - at.rows.low.x));
 }
@@ -115,6 +140,12 @@ void draw_column_title(const MapScene& scene, const Rulers& at, TakenSpans& plac
     const Area& columns = at.columns;
     const std::string title = fit_text(scene.frame, font, scene.view.column_title, columns.width());
     const float width = scene.frame.text_width(font, title), gap = scene.frame.px(kSpace8);
+    if (columns.height() >= scene.frame.px(kHigh)) {  // upright tokens lean over its place
+        const float low = columns.high.y - scene.frame.px(kStrongTick) - 2.0F * font.px;
+        const float end = at.rows.high.x - scene.frame.px(kStrongTick + 3);
+        return draw_text_in(scene.frame, font, {at.rows.low.x, low}, {end, low + font.px},
+                            Align::right, scene.frame.theme.key, title);
+    }
     const float right = columns.high.x + (gap + width <= at.beyond ? gap + width : 0.0F);
     places.take(right - width, right);
     draw_text_in(scene.frame, font, columns.low,

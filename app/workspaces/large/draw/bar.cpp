@@ -17,6 +17,7 @@ void draw_colors(const LargeView& view, const MapLook& look, ControlBar& bar) {
         bar.out.push_back(SetMapPicture{static_cast<MapPictureOf>(*n)});
     MapColors colors = look.colors;
     const bool scores = look.picture == MapPictureOf::scores;
+    if (view.sentence) return;
     const Tip pooling{"How the cells of a pixel are combined",
                       "mean: the total attention. max: keeps single large weights. log-mean: exp "
                       "of the mean logarithm. Any NaN gives NaN."};

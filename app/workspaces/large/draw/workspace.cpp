@@ -1,6 +1,7 @@
 #include "app/common/document/document.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/items.h"
+#include "app/common/map/ruler.h"
 #include "app/workspaces/large/draw/panel.h"
 
 namespace attn::ui {
@@ -22,7 +23,8 @@ struct Layout {
 };
 
 /// `widest`, `highest`: of the canvas.
-Layout lay_out(const Frame& frame, const Area& space, float widest, float highest) {
+Layout lay_out(const Frame& frame, const MapLook& look, const Area& space, float widest,
+               float highest) {
     const bool spacious = space.height() >= frame.px(kSpacious);
     const bool beside = is_lower_than(kLowestWindow, frame) && space.width() > space.height();
     const float across = frame.px(kProfile);  // holds a ruler's title too
@@ -31,9 +33,12 @@ Layout lay_out(const Frame& frame, const Area& space, float widest, float highes
     const float top = space.low.y + frame.px(beside ? kLowHeader : kHeader);
     const float right = frame.px(beside ? kLegendBeside : 0.0F);
     const float below = frame.px(beside ? 0.0F : kLegendBelow);
-    Rulers map = place_map(
-        frame, {{space.low.x, top},
-                {space.high.x - across - right, space.high.y - profile - captions - below}});
+    Rulers map =
+        place_map(frame,
+                  {{space.low.x, top},
+                   {space.high.x - across - right, space.high.y - profile - captions - below}},
+                  spacious && view::has_upright_tokens(
+                                  look, std::min(space.width(), space.height()) / frame.scale));
     auto& [low, high] = map.canvas;
     high.x = map.columns.high.x = std::min(high.x, low.x + widest);
     high.y = map.rows.high.y = std::min(high.y, low.y + highest);
@@ -57,15 +62,16 @@ float matrix_width(const MapLook& look, const Area& canvas) {
 
 /// As wide as a matrix of few keys, which is seen whole: more would stay empty, between it and its labels.
 Layout filled_layout(const MapLook& look, const Area& space, const Frame& frame) {
-    const Layout at = lay_out(frame, space, space.width(), space.height());
+    const Layout at = lay_out(frame, look, space, space.width(), space.height());
     const Area& canvas = at.map.canvas;
     const float highest =  // a figure has no more than the matrix
         frame.is_canvas_alone()
             ? std::round(canvas.width() * canvas.height() / matrix_width(look, canvas))
             : space.height();
-    if (look.size.columns > kFewKeys) return lay_out(frame, space, space.width(), highest);
+    if (look.size.columns > kFewKeys) return lay_out(frame, look, space, space.width(), highest);
     const float least = std::max(kLeastAspect * canvas.height(), frame.px(kLeastCells));
-    return lay_out(frame, space, std::round(std::max(matrix_width(look, canvas), least)), highest);
+    return lay_out(frame, look, space, std::round(std::max(matrix_width(look, canvas), least)),
+                   highest);
 }
 
 /// Right of the map and beneath a legend there.
@@ -78,7 +84,7 @@ Box box_beside(const Layout& at, const Area& space, const Frame& frame) {
 
 /// What it leaves of the width.
 float cells_width(const MapLook& look, ImVec2 space, const Frame& frame) {
-    const Area canvas = lay_out(frame, {{0.0F, 0.0F}, space}, space.x, space.y).map.canvas;
+    const Area canvas = lay_out(frame, look, {{0.0F, 0.0F}, space}, space.x, space.y).map.canvas;
     const float width = matrix_width(look, canvas);
     return within(canvas.width() - width - frame.px(kSpace24), frame.px(kLeastCells),
                   frame.px(kMostCells));
@@ -129,8 +135,9 @@ bool has_space_beside(const MapLook& look, const WorkArea& r, const Frame& frame
 std::optional<Box> draw_large_map(const LargeScene& scene) {
     const Area space = space_left();
     const bool shown = has_map(scene.view);
-    const Layout at = shown ? filled_layout(scene.look, space, scene.frame)
-                            : lay_out(scene.frame, space, space.width(), space.height());
+    const Layout at = shown
+                          ? filled_layout(scene.look, space, scene.frame)
+                          : lay_out(scene.frame, scene.look, space, space.width(), space.height());
     report_canvas_size(scene, at.map.canvas);
     if (!shown) {
         draw_empty(scene, space);
