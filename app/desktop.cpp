@@ -16,6 +16,7 @@
 #include "app/autosave/autosaver.h"
 #include "app/autosave/known_file.h"
 #include "app/cli/desktop_options.h"
+#include "app/common/clip.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/intervention_effects.h"
 #include "app/common/document/requests.h"
@@ -36,7 +37,6 @@
 #include "app/platform/signals.h"
 #include "app/platform/video.h"
 #include "app/screen.h"
-#include "app/window/clip.h"
 #include "app/window/requests.h"
 #include "app/window/session.h"
 #include "core/io/file.h"
@@ -528,7 +528,8 @@ class Desktop {
         if (clip_->last) add_to_clip(now);
         clip_->last = gl::opaque(window_->read());
         clip_->at = now;
-        if (records && seconds_between(clip_->began, now) < kMostClipSeconds) return;
+        const double most = view::clip_look(state_).seconds.value_or(kMostClipSeconds);
+        if (records && seconds_between(clip_->began, now) < most) return;
         if (records) dispatch(view::RecordClip{false});
         add_to_clip(now + std::chrono::milliseconds(500));
         const auto format = view::clip_look(state_).format;

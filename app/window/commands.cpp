@@ -7,6 +7,7 @@
 
 #include "app/common/actions.h"
 #include "app/common/assets.h"
+#include "app/common/clip.h"
 #include "app/common/color_look.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/document.h"
@@ -14,7 +15,6 @@
 #include "app/common/state_text.h"
 #include "app/common/vocabulary.h"
 #include "app/common/workspace.h"
-#include "app/window/clip.h"
 #include "app/window/journal.h"
 #include "app/window/lecture.h"
 #include "app/window/lecture_actions.h"

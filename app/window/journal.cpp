@@ -4,6 +4,7 @@
 
 #include "app/common/actions.h"
 #include "app/common/check_file.h"
+#include "app/common/clip.h"
 #include "app/common/color_look.h"
 #include "app/common/describe_json.h"
 #include "app/common/document/actions.h"
@@ -19,7 +20,6 @@
 #include "app/common/map/requests.h"
 #include "app/common/parts.h"
 #include "app/common/workspace.h"
-#include "app/window/clip.h"
 #include "app/window/former_names.h"
 #include "app/window/lecture_actions.h"
 #include "app/window/questions.h"

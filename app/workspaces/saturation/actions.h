@@ -38,6 +38,10 @@ struct Redraw {
 struct ShowFiveBars {
     static constexpr auto kJournalNames = journal_names("show_five_bars");
 };
+/// Moves d_k from its smallest to its largest value, without changing the setting.
+struct PlayCollapse {
+    static constexpr auto kJournalNames = journal_names("play_collapse");
+};
 /// The curves for `settings`.
 struct SweepReady {
     SaturationSettings settings;
@@ -53,12 +57,13 @@ struct GradientSweepReady {
     std::string fault{};
 };
 
-using SaturationActions = ActionList<
-    ViewActions<ShowSaturationDetails, ShowRawDerivative, ShowSaturationSentence, ShowGradient>,
-    EditActions<SetSaturationModel, Redraw, SetSaturationLogits, ShowFiveBars>,
-    DragActions<SetSaturationWidth, PinSaturation, SetSaturationKeys, SetSaturationDraws,
-                SetSaturationSeed>,
-    Answers<SweepReady, GradientSweepReady>>;
+using SaturationActions =
+    ActionList<ViewActions<ShowSaturationDetails, ShowRawDerivative, ShowSaturationSentence,
+                           ShowGradient, PlayCollapse>,
+               EditActions<SetSaturationModel, Redraw, SetSaturationLogits, ShowFiveBars>,
+               DragActions<SetSaturationWidth, PinSaturation, SetSaturationKeys, SetSaturationDraws,
+                           SetSaturationSeed>,
+               Answers<SweepReady, GradientSweepReady>>;
 template <ListedIn<SaturationActions> A>
 inline constexpr Meta kMetaOf<A> = SaturationActions::kMeta<A>;
 

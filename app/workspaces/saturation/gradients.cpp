@@ -61,9 +61,9 @@ struct Have {
 
 Have have_of(const AppState& state) {
     const SaturationGradients& drawn = saturation_gradients(state);
-    Have have{{}, drawn.sampling, saturation_controls(state).d_k};
+    Have have{{}, drawn.sampling, shown_saturation(state).d_k};
     if (!drawn.points) return have;
-    const std::vector<Index> widths = wanted_widths(saturation_controls(state));
+    const std::vector<Index> widths = wanted_widths(shown_saturation(state));
     for (const GradientPoint& point : *drawn.points)
         if (std::ranges::binary_search(widths, point.d_k)) have.points.push_back(point);
     return have;
@@ -117,9 +117,9 @@ PlotView empty_width_plot(const Have& have, int top) {
 }
 
 void add_medians(PlotView& plot, const Have& have, GradientOf of) {
-    add_width_curve(plot, "with scaling", Role::weight, false, have,
+    add_width_curve(plot, "median, with", Role::weight, false, have,
                     [of](const GradientPoint& p) { return spread_in(p.scaled, of).median(); });
-    add_width_curve(plot, "without", Role::input, false, have,
+    add_width_curve(plot, "median, without", Role::input, false, have,
                     [of](const GradientPoint& p) { return spread_in(p.unscaled, of).median(); });
 }
 

@@ -52,7 +52,7 @@ std::optional<SentenceAtWidth> sentence_at_width(const AppState& state) {
     if (rows < 2 || columns < 2 || rows > kMostTokens || columns > kMostTokens) return std::nullopt;
     const auto own = static_cast<double>(state.document().size.d_k);
     const double divided = state.document().spec.scale == ScaleKind::none ? std::sqrt(own) : 1.0;
-    const Index d_k = saturation_controls(state).d_k;
+    const Index d_k = shown_saturation(state).d_k;
     SentenceAtWidth view;
     view.queries = scores.row_labels;
     view.keys = scores.column_labels;

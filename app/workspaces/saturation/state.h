@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "app/common/slots.h"
@@ -42,6 +43,14 @@ struct SaturationLook {
 };
 void describe(Visitor& visit, SaturationLook& look);
 
+/// A playback that moves d_k from 4 to 4096; the setting stays. Transient.
+struct SaturationPlay {
+    // transient
+    std::optional<double> seconds;  // since it began
+    bool operator==(const SaturationPlay&) const = default;
+};
+inline constexpr double kCollapseSeconds = 6.0;
+
 /// The curves over d_k, from a job.
 struct SaturationCurves {
     std::shared_ptr<const std::vector<SaturationPoint>> sweep;  // null until the first one is ready
@@ -58,9 +67,12 @@ struct SaturationGradients {
 
 inline constexpr Controls<SaturationControls> saturation_controls;
 inline constexpr Look<SaturationLook> saturation_look;
+inline constexpr Look<SaturationPlay> saturation_play;
 inline constexpr Look<SaturationCurves> saturation_curves;
 inline constexpr Look<SaturationGradients> saturation_gradients;
 
+/// The settings, with the d_k of the playback.
+SaturationControls shown_saturation(const AppState& state);
 /// Whether softmax alone is shown: fixed logits have no q and k that a gradient could reach.
 bool shows_softmax_alone(const AppState& state);
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/common/format.h"
+#include "app/common/number_style.h"
 #include "app/common/state.h"
 #include "app/workspaces/saturation/actions.h"
 #include "app/workspaces/saturation/parts.h"
@@ -212,8 +213,8 @@ GridView jacobian_view(const SaturationRow& row, const char* side, const ColorRa
     for (const double value : row.jacobian)
         grid.cells.push_back(jacobian_cell(value, paints, written, theme));
     grid.range = range;
-    grid.low_label = tick(range.low);
-    grid.high_label = tick(range.high);
+    grid.low_label = legend_tick(range.low);
+    grid.high_label = legend_tick(range.high);
     grid.ticks = {{0.5, "0"}};
     return grid;
 }
@@ -317,7 +318,7 @@ Index next_stop(Index d_k, int steps) {
 
 SaturationView build_saturation_view(const AppState& state) {
     SaturationView view;
-    view.controls = saturation_controls(state);
+    view.controls = shown_saturation(state);
     view.look = saturation_look(state);
     const SaturationSettings& settings = view.controls.settings;
     view.drawn = settings.model == SaturationModel::sampled;

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,8 @@
 
 namespace attn::view {
 namespace {
+
+constexpr double kFirstPlayed = 4.0;  // d_k
 
 constexpr std::string_view kModelNames[] = {"fixed_logits", "sampled"};
 
@@ -56,6 +59,8 @@ void add_saturation_commands(std::vector<Command>& list, const AppState& state) 
     add("Next smaller d_k", Key::left, SetSaturationWidth{next_stop(controls.d_k, -1)});
     add("Smallest d_k", Key::home, SetSaturationWidth{1});
     add("Largest d_k", Key::end, SetSaturationWidth{kWidestSweep});
+    add("Play d_k from 4 to 4096", {}, PlayCollapse{}, !shows_softmax_alone(state),
+        "Softmax alone has no sentence");
     add("Pin this d_k for comparison", Key::c, PinSaturation{controls.d_k});
     add(sampled ? "Model: fixed logits" : "Model: sampled q and k", Key::m,
         SetSaturationModel{sampled ? SaturationModel::fixed_logits : SaturationModel::sampled});
@@ -99,6 +104,15 @@ constexpr RequestKind kRequests[] = {
 };
 constexpr PersistedValue kPersisted[] = {persisted(saturation_controls),
                                          persisted(saturation_look)};
+
+void tick_saturation(AppState& state, double seconds) {
+    if (!saturation_play(std::as_const(state)).seconds) return;
+    SaturationPlay& play = saturation_play(state);
+    *play.seconds += seconds;
+    const bool ends = *play.seconds >= kCollapseSeconds || state.reduced_motion ||
+                      state.workspace != "saturation" || shows_softmax_alone(state);
+    if (ends) play.seconds.reset();
+}
 
 /// d_k is pulled from one end to the other.
 std::optional<Action> drag_saturation(const AppState&, Movement movement, double part) {
@@ -190,6 +204,21 @@ void carry_out(AppState& state, const GradientSweepReady& action) {
     saturation_gradients(state) = {action.points, action.sampling, action.elapsed_ms};
 }
 
+SaturationControls shown_saturation(const AppState& state) {
+    SaturationControls controls = saturation_controls(state);
+    if (const auto& seconds = saturation_play(state).seconds) {
+        const double part = std::clamp(*seconds / kCollapseSeconds, 0.0, 1.0);
+        const double first = std::log2(kFirstPlayed), last = std::log2(double{kWidestSweep});
+        controls.d_k = nearest_stop(std::exp2(first + (last - first) * part));
+    }
+    return controls;
+}
+
+void carry_out(AppState& state, const PlayCollapse&) {
+    if (shows_softmax_alone(state) || state.reduced_motion) return;
+    saturation_play(state).seconds = 0.0;
+}
+
 // ---- requests
 
 std::optional<SweepRequest> requested_sweep(const AppState& state) {
@@ -264,13 +293,17 @@ extern const WorkspaceInfo kSaturationWorkspace{
     .requests = kRequests,
     .enter = enter_saturation,
     .add_commands = add_saturation_commands,
+    .tick = tick_saturation,
     .still =
         [](AppState& state) {
             saturation_curves(state).elapsed_ms = 0.0;
             saturation_gradients(state).elapsed_ms = 0.0;
+            saturation_play(state).seconds.reset();
         },
     .moved = drag_saturation,
     .reasons = saturation_reasons,
+    .is_animating =
+        [](const AppState& state) { return saturation_play(state).seconds.has_value(); },
     .shots = saturation_shots,
     .mouse = kSaturationMouse,
 };

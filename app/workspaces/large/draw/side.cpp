@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "app/common/clip.h"
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
 #include "app/common/draw/inspector.h"
@@ -22,7 +23,8 @@ constexpr float kMinimap = 152.0F, kSmallMinimap = 96.0F;
 constexpr float kLow = 560.0F;     // of a side panel that has the small one
 constexpr float kBeside = 128.0F;  // least room for what stands beside the minimap
 constexpr float kSection = 2.0F;
-constexpr double kStep = 2.0;  // zoom of − and +
+constexpr double kClipRest = 1.5;  // seconds at the end of a clip
+constexpr double kStep = 2.0;      // zoom of − and +
 constexpr float kLeastBar = 60.0F;
 constexpr std::size_t kFewCells = 10;  // of a list that scrolls
 
@@ -56,6 +58,14 @@ void draw_needle(const LargeScene& scene) {
         button(scene.frame, "needle", "to the needle",
                {"The planted needle", "One query that finds one key far from it.  Key: N"}))
         scene.out.push_back(GoToNeedle{});
+    if (view.has_needle &&
+        button(scene.frame, "clip", "Export clip",
+               {"Flies from the whole matrix to the needle and saves it as a clip",
+                "An animated PNG, or the format of the last clip"})) {
+        scene.out.push_back(FitMap{});
+        scene.out.push_back(GoToNeedle{});
+        scene.out.push_back(ExportClip{view::kNeedleSeconds + kClipRest});
+    }
 }
 
 void draw_where(const LargeScene& scene) {
