@@ -93,7 +93,8 @@ TEST_CASE("the panel of own lines trains on them and finds the lines of an answe
 TEST_CASE("Learn opens on the recorded run; Space and a drag over its curve do what they say") {
     App app;
     app.draw_frames({view::SetWorkspace{"learn"}});
-    CHECK(view::shown_learn_step(app.state) == 500);
+    const Index rest = view::shown_learn_step(app.state);
+    CHECK(rest < 500);
     CHECK_FALSE(learn_look(app.state).plan);
     std::optional<view::ShowLearnStep> found;
     for (float y = 250; y < 800 && !found; y += 50) {
@@ -101,7 +102,7 @@ TEST_CASE("Learn opens on the recorded run; Space and a drag over its curve do w
         if (const auto* shown = last<view::ShowLearnStep>(actions)) found = *shown;
     }
     REQUIRE(found);
-    CHECK(view::shown_learn_step(app.state) < 500);
+    CHECK(view::shown_learn_step(app.state) != rest);
     CHECK_FALSE(learn_look(app.state).plan);
     const Index paused = view::shown_learn_step(app.state);
     app.act({view::Tick{0.01}});  // time passes here

@@ -95,6 +95,20 @@ std::size_t shown_probe(const AppState& state, const LearnRecording& recording) 
 
 }  // namespace
 
+Index widest_gap(const LearnRecording& recording) {
+    const auto& a = recording.sides[0].held_out;
+    const auto& b = recording.sides[1].held_out;
+    double widest = 0.0;
+    Index step = recording.steps;
+    for (std::size_t n = 0; n < std::min(a.size(), b.size()); ++n) {
+        const double gap = std::abs(a[n].right - b[n].right);
+        if (a[n].step != b[n].step || !(gap > widest)) continue;
+        widest = gap;
+        step = a[n].step;
+    }
+    return step;
+}
+
 const Result<LearnRecording>& learn_recording() {
     static const Result<LearnRecording> once = read_recording();
     return once;
@@ -108,6 +122,18 @@ bool is_recorded(const AppState& state) {
 bool is_replaying(const AppState& state) {
     return learn_look(state).replay_s.has_value() && is_recorded(state);
 }
+
+namespace {
+
+/// The playback has ended: the models differ most there.
+void rest(LearnLook& look) {
+    const LearnRecording& recording = *learn_recording();
+    const Index probe = (widest_gap(recording) + recording.every - 1) / recording.every;
+    look.replay_s.reset();
+    look.shown.step = std::min(probe * recording.every, recording.steps);
+}
+
+}  // namespace
 
 void play_recording(AppState& state) {
     const LearnRecording& recording = *learn_recording();
@@ -123,7 +149,10 @@ void play_recording(AppState& state) {
     look.measure = LearnMeasure::held_out;
     look.replay_s.reset();
     look.replay_waits = !look.ticks && !state.reduced_motion;
-    if (look.ticks && !state.reduced_motion) look.replay_s = 0.0;
+    if (look.ticks && !state.reduced_motion)
+        look.replay_s = 0.0;
+    else
+        rest(look);
 }
 
 void resume_recording(AppState& state, Index from) {
@@ -196,20 +225,23 @@ void tick_recording(AppState& state, double seconds) {
     if (!now.ticks) {
         LearnLook& look = learn_look(state);
         look.ticks = true;
-        if (look.replay_waits && !state.reduced_motion && is_recorded(state)) look.replay_s = 0.0;
+        if (look.replay_waits && !state.reduced_motion && is_recorded(state)) {
+            look.replay_s = 0.0;
+            look.shown.step.reset();
+        }
         look.replay_waits = false;
         return;
     }
     if (state.workspace != "learn" || !is_replaying(state)) return;
     LearnLook& look = learn_look(state);
     *look.replay_s += seconds;
-    if (*look.replay_s >= kReplaySeconds || state.reduced_motion) look.replay_s.reset();
+    if (*look.replay_s >= kReplaySeconds || state.reduced_motion) rest(look);
 }
 
 void end_replay(AppState& state) {
     const LearnLook& now = learn_look(std::as_const(state));
     if (!now.replay_s && !now.replay_waits) return;
-    learn_look(state).replay_s.reset();
+    rest(learn_look(state));
     learn_look(state).replay_waits = false;
     follow_recording(state);
 }

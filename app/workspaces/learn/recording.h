@@ -26,6 +26,9 @@ struct LearnRecording {
 /// Read once. An error names the file that is missing or not valid.
 const Result<LearnRecording>& learn_recording();
 
+/// The step at which the held-out answers of the two runs differ most.
+Index widest_gap(const LearnRecording& recording);
+
 /// Seconds in which it plays.
 inline constexpr double kReplaySeconds = 6.0;
 
@@ -33,7 +36,7 @@ inline constexpr double kReplaySeconds = 6.0;
 bool is_recorded(const AppState& state);
 bool is_replaying(const AppState& state);
 
-/// Shows the recording: from its first step where a clock ticks and motion is not reduced, else its last step.
+/// Shows the recording: from its first step where a clock ticks and motion is not reduced. It rests at its widest gap.
 void play_recording(AppState& state);
 /// Plays on from a step of it and keeps the selection; from the last step it begins again.
 void resume_recording(AppState& state, Index from);
@@ -44,7 +47,7 @@ void show_recorded_step(AppState& state, std::optional<Index> step);
 /// Brings the series to the step that is shown.
 void follow_recording(AppState& state);
 void tick_recording(AppState& state, double seconds);
-/// Ends the playback at the last step.
+/// Ends the playback at the widest gap.
 void end_replay(AppState& state);
 
 }  // namespace attn::view

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/common/clip.h"
 #include "app/common/document/heads.h"
 #include "app/common/document/opened.h"
 #include "app/common/draw/draw.h"
@@ -18,6 +19,7 @@
 #include "app/common/draw/widgets.h"
 #include "app/common/format.h"
 #include "app/workspaces/learn/actions.h"
+#include "app/workspaces/learn/recording.h"
 #include "app/workspaces/learn/settings.h"
 #include "app/workspaces/learn/view.h"
 
@@ -29,10 +31,13 @@ constexpr float kExperiments = 280.0F;
 constexpr float kHeadLists = 96.0F, kLabels = 124.0F;
 constexpr double kLeastRate = 1e-5;
 constexpr float kLinesShown = 10.0F;
-constexpr float kChoices = 36.0F, kMeasures = 240.0F;
+constexpr double kClipRest = 1.5;  // seconds at the end of a clip
+constexpr float kMeasures = 240.0F;
 constexpr float kLeastWithChoice = 220.0F;       // a lower curve has the keys alone
 constexpr float kCurves = 0.4F, kSmall = 0.36F;  // of the width, of the height
 constexpr float kHigh = 800.0F;                  // in lower windows a curve is the largest picture
+constexpr float kHighRecorded = 600.0F;          // a row for each head is low
+constexpr float kSmallBelowRows = 0.27F;         // of the height, for the curves below such rows
 constexpr float kLargestCell = 64.0F;            // of a map with few rows
 constexpr float kAroundMaps = 120.0F;            // words, labels and colours
 
@@ -46,6 +51,12 @@ void draw_recorded(const LearnView& view, ControlBar& bar) {
     if (view.can_replay &&
         bar.button("replay", "Play again", {"Plays the recorded run from its first step", ""}))
         bar.out.push_back(PlayRecordedRun{});
+    if (view.can_replay && bar.button("clip", "Export clip",
+                                      {"Plays the recorded run and saves it as a clip",
+                                       "An animated PNG, or the format of the last clip"})) {
+        bar.out.push_back(PlayRecordedRun{});
+        bar.out.push_back(ExportClip{view::kReplaySeconds + kClipRest});
+    }
     if (!view.replaying &&
         bar.button("own", "Your own sentences",
                    {"Lines that you type, and a small model that learns them here", ""}))
@@ -335,17 +346,22 @@ void draw_learn_curve(const LearnView& view, const Box& box, const Frame& frame,
                 combo(frame, "##measure", {view.measures, view.measure}, frame.px(kMeasures),
                       {"The large curve", "Keys: Page up, Page down"}, out))
             out.push_back(ShowLearnMeasure{view.measure_keys[static_cast<std::size_t>(*n)]});
-        top += frame.px(kChoices);
+        top += frame.px(kSpace8);
     }
-    draw_learn_plot(view.plots[0], "large", {{box.low.x, top}, box.high}, view, frame, out);
+    view::PlotView plot = view.plots[0];
+    if (top > box.low.y) plot.title.clear();  // the list has the same name
+    draw_learn_plot(plot, "large", {{box.low.x, top}, box.high}, view, frame, out);
 }
 
 void draw_small_curves(const LearnView& view, const Box& box, const Frame& frame, Actions& out) {
     const float middle = (box.low.x + box.high.x) / 2;
-    draw_learn_plot(view.plots[1], "left", {box.low, {middle - frame.px(kSpace16), box.high.y}},
-                    view, frame, out);
-    draw_learn_plot(view.plots[2], "right", {{middle + frame.px(kSpace16), box.low.y}, box.high},
-                    view, frame, out);
+    const bool listed = box.size().y >= frame.px(kLeastWithChoice);  // the large one has a list
+    const float top = box.low.y + (listed ? frame.px(kSpace8) : 0.0F);
+    draw_learn_plot(view.plots[1], "left",
+                    {{box.low.x, top}, {middle - frame.px(kSpace16), box.high.y}}, view, frame,
+                    out);
+    draw_learn_plot(view.plots[2], "right", {{middle + frame.px(kSpace16), top}, box.high}, view,
+                    frame, out);
 }
 
 void draw_learn_maps(const LearnView& view, const Box& box, const Frame& frame, Actions& out) {
@@ -370,6 +386,8 @@ void draw_learn_maps(const LearnView& view, const Box& box, const Frame& frame, 
 /// The height that two maps in one row cannot fill.
 float below_maps(const LearnView& view, ImVec2 space, const Frame& frame) {
     float cells = space.x / 2;
+    if (view.recorded && space.y < frame.px(kHigh))  // the maps are the largest pictures
+        return kSmallBelowRows * space.y;
     if (!view.maps.empty()) {
         const GridView& map = view.maps.front();
         const float widest = space.x / 2 / static_cast<float>(std::max<Index>(map.columns, 1));
@@ -408,7 +426,7 @@ std::string draw_learn_workspace(const AppState& state, const WorkArea& r, const
                 .controls = [&](ControlBar& bar) { draw_learn_bar(view, bar); },
                 .side = [&](const Frame& beside) { draw_learn_side(state, view, beside, out); },
                 .status = view.progress};
-    const bool high = r.work.size().y >= frame.px(kHigh);
+    const bool high = r.work.size().y >= frame.px(view.recorded ? kHighRecorded : kHigh);
     const auto beneath_maps = [&](ImVec2 space) { return below_maps(view, space, frame); };
     if (view.done > 0 || view.recorded)
         parts.others = {
