@@ -1,5 +1,8 @@
 #include "app/figure.h"
 
+#include <cctype>
+#include <utility>
+
 #include "app/common/document/document.h"
 #include "app/common/draw/figure_painters.h"
 #include "app/common/draw/measured.h"
@@ -77,8 +80,11 @@ class HeadingPainter : public ui::PassingPainter, public ui::Measuring {
         PassingPainter::text(shown, {at.x, at.y + (font.px - shown.px) / 2}, color, text);
         if (!is_heading(at, {at.x, at.y + font.px})) return;
         const bool apart = at.y != after_.y || std::abs(at.x - after_.x) > font.px;
-        if (apart && !description_.empty()) description_ += '\n';
+        const bool wrapped = apart && at.y > after_.y && font.face == font_.face &&
+                             font.px == font_.px && std::abs(at.x - low_.x) < font.px;
+        if (apart && !description_.empty()) description_ += wrapped ? ' ' : '\n';
         description_ += text;
+        font_ = font;
         after_ = {at.x + text_size(font, text).x, at.y};
     }
 
@@ -98,6 +104,7 @@ class HeadingPainter : public ui::PassingPainter, public ui::Measuring {
     bool paper_;
     std::string description_;
     Point low_, high_{-1.0F, -2.0F * kMargin}, after_;
+    view::Font font_;  // of the last text
 };
 
 /// "Press B to pin the baseline": an instruction for the window, not part of a caption.
@@ -108,17 +115,50 @@ bool is_instruction(std::string_view sentence) {
     return false;
 }
 
-/// The heading without its instructions; the workspace and the document where nothing else is left.
+/// The subject of a figure of that workspace, with which its caption begins; "": the heading alone.
+std::string_view figure_subject(std::string_view workspace) {
+    constexpr std::pair<std::string_view, std::string_view> kSubjects[] = {
+        {"step", "One stage of attention. Rows are queries and columns are keys."},
+        {"masks", "Attention weights. Rows are queries and columns are keys."},
+        {"heads", "Attention weights of each head. Rows are queries and columns are keys."},
+        {"compare", "Change of the attention weights. Rows are queries and columns are keys."},
+        {"gradients", "Gradients of the loss L, with and without scaling."},
+        {"saturation", "Gradient of the loss L over the key width d_k, with and without scaling."},
+        {"learn", "Attention weights of two models during training."},
+        {"large", "Attention weights of a long sequence. Rows are queries and columns are keys."},
+        {"positions", "Score over the distance of two tokens."},
+        {"cost", "Memory over the number of tokens."}};
+    for (const auto& [key, subject] : kSubjects)
+        if (key == workspace) return subject;
+    return {};
+}
+
+/// The lines of the heading as sentences: each begins with a capital and ends with a full stop.
+void add_sentence(std::string_view line, const view::AppState& state, std::string& caption) {
+    while (line.ends_with(' ')) line.remove_suffix(1);
+    while (line.starts_with(' ')) line.remove_prefix(1);
+    if (line.empty() || is_instruction(line)) return;
+    std::string text(line);
+    const std::string& title = state.document().title;
+    if (!title.empty() && text.starts_with(title)) text = "Data: " + text;
+    if (std::isalpha(static_cast<unsigned char>(text.front())) != 0 && text.find(' ') != text.npos)
+        text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+    if (!text.ends_with('.') && !text.ends_with('?')) text += '.';
+    caption += (caption.empty() ? "" : " ") + text;
+}
+
+/// The subject of the figure and the sentences of the heading, without instructions for the window. A line of the heading
+/// that was wrapped is one sentence with the next.
 std::string caption_from(std::string_view heading, const view::AppState& state) {
-    std::string caption;
+    std::string caption(figure_subject(state.workspace));
     while (!heading.empty()) {
-        const std::size_t stop = std::min(heading.find(". "), heading.find(".\n"));
-        const std::size_t end = stop == heading.npos ? heading.size() : stop + 2;
-        const std::string_view sentence = heading.substr(0, end);
-        if (!is_instruction(sentence)) caption += sentence;
+        const std::size_t stop = std::min(heading.find(". "), heading.find('\n'));
+        const std::size_t end = stop == heading.npos ? heading.size() : stop + 1;
+        std::string_view sentence = heading.substr(0, end);
+        if (sentence.ends_with('\n')) sentence.remove_suffix(1);
+        add_sentence(sentence, state, caption);
         heading.remove_prefix(end);
     }
-    while (caption.ends_with(' ') || caption.ends_with('\n')) caption.pop_back();
     if (!caption.empty()) return caption;
     return std::string(view::shown_workspace(state).title) + ": " + state.document().title + ".";
 }

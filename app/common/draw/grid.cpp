@@ -204,6 +204,8 @@ constexpr float kTickHeight = 2.0F;  // beyond the bar, above and below
 constexpr float kLabelAir = 6.0F;
 constexpr float kLeastBar = 120.0F;  // beside which there is room for a switch
 constexpr float kWidestBar = 320.0F;
+constexpr float kLeastTitledBar = 80.0F;  // with the title of the colours beside it, in a figure
+constexpr float kTitleLine = 15.0F, kTitleWidth = 100.0F;  // of an axis, in a figure
 
 /// The bar without its words.
 struct Bar {
@@ -247,6 +249,16 @@ void draw_legend(const GridCanvas& canvas, ImVec2 at) {
     }
 }
 
+/// The title of the colour bar of a figure: "weight, by √"; "" elsewhere, and of numbers with a sign.
+std::string bar_title(const GridCanvas& canvas) {
+    const ColorRange& range = canvas.grid.range;
+    if (!canvas.frame.is_canvas_alone() || canvas.grid.role != Role::weight ||
+        range.scale != ColorScale::unit)
+        return {};
+    const bool root = range.curve == ColorCurve::usual || range.curve == ColorCurve::root;
+    return root ? "weight, by √" : range.curve == ColorCurve::log ? "weight, log" : "weight";
+}
+
 constexpr const char* kSwitchText = "scale each row";
 
 /// The room that the switch for rows takes beside the bar; 0 where there is none.
@@ -266,6 +278,21 @@ std::optional<bool> draw_row_switch(const GridCanvas& canvas, const Bar& bar) {
                   {"Colours by row",
                    "on: the largest weight of each row has the full colour, which shows the shape "
                    "of each row; off: only the largest weight of the whole matrix has it"});
+}
+
+/// "key" over the columns and "query" over the rows, in the corner between their labels.
+void draw_axis_titles(const GridCanvas& canvas) {
+    const GridView& grid = canvas.grid;
+    if (grid.row_role != Role::query || grid.column_role != Role::key) return;
+    const Frame& frame = canvas.frame;
+    const float line = frame.px(kTitleLine);
+    const ImVec2 low{canvas.place.origin.x - frame.px(kTitleWidth),
+                     canvas.place.origin.y - frame.px(4)};
+    const ImVec2 high{canvas.place.origin.x - frame.px(8), low.y};
+    draw_text_in(frame, frame.fonts.small, {low.x, low.y - line}, high, Align::right,
+                 frame.theme.query, "query ↓");
+    draw_text_in(frame, frame.fonts.small, {low.x, low.y - 2 * line}, {high.x, high.y - line},
+                 Align::right, frame.theme.key, "key →");
 }
 
 }  // namespace
@@ -341,6 +368,7 @@ GridResult draw_grid(const GridView& grid, const Fade& fade, const GridPlace& pl
     draw_cells(canvas, fade);
     draw_marks(canvas);
     if (dress.labels) draw_labels(canvas);
+    if (frame.is_canvas_alone()) draw_axis_titles(canvas);
     if (dress.sides) draw_sides(canvas, std::numeric_limits<float>::max());
     if (dress.color_bar) result.by_row = draw_own_color_bar(canvas);
     ImGui::PopID();
@@ -439,7 +467,17 @@ std::optional<bool> draw_color_bar(const GridCanvas& canvas, ImVec2 low, float w
     }
     const Frame& frame = canvas.frame;
     const float space = switch_space(canvas, width);
-    const Bar bar{low, std::min(width - space, frame.px(kWidestBar))};
+    Bar bar{low, std::min(width - space, frame.px(kWidestBar))};
+    if (const std::string title = bar_title(canvas); !title.empty()) {
+        const float needed = frame.text_width(frame.fonts.small, title) + frame.px(kSpace12);
+        if (width - needed >= frame.px(kLeastTitledBar)) {
+            bar.width = std::min(bar.width, width - needed);
+            const float middle = low.y + frame.px(kBarHeight) / 2, half = frame.fonts.small.px / 2;
+            draw_text_in(frame, frame.fonts.small,
+                         {low.x + bar.width + frame.px(kSpace8), middle - half},
+                         {low.x + width, middle + half}, Align::left, frame.theme.text, title);
+        }
+    }
     const auto by_row = space > 0.0F ? draw_row_switch(canvas, bar) : std::nullopt;
     std::vector<Color> colors;
     for (int step = 0; step <= kBarSteps; ++step)

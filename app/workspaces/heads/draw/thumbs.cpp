@@ -10,6 +10,7 @@ namespace {
 
 // Design units.
 constexpr float kLargest = 112.0F;  // pitch of the pictures
+constexpr float kLargestOfFigure = 400.0F;
 constexpr float kLeast = 12.0F;
 constexpr float kTitled = 76.0F;  // the least with a title under each
 constexpr float kThumbsTitle = 15.0F;
@@ -29,6 +30,11 @@ struct Layout {
 
 float gap_of(float pitch, const Frame& frame) { return within(pitch * 0.1F, 1.0F, frame.px(10)); }
 
+/// In a figure the pictures fill its width.
+float largest_pitch(const Frame& frame) {
+    return frame.px(frame.is_canvas_alone() ? kLargestOfFigure : kLargest);
+}
+
 Layout by_layer(const AllHeadsView& view, ImVec2 space, const Frame& frame) {
     Layout at;
     at.left = frame.text_width(frame.fonts.small, view.layer_labels.back()) + frame.px(8);
@@ -37,7 +43,7 @@ Layout by_layer(const AllHeadsView& view, ImVec2 space, const Frame& frame) {
     at.rows = view.layers;
     const float across = (space.x - at.left) / static_cast<float>(at.columns);
     const float down = (space.y - at.top) / static_cast<float>(at.rows);
-    float pitch = within(std::min(across, down), frame.px(kLeast), frame.px(kLargest));
+    float pitch = within(std::min(across, down), frame.px(kLeast), largest_pitch(frame));
     pitch = std::max(std::min(pitch, across), 1.0F);  // rows scroll, columns do not
     at.pitch = {pitch, pitch};
     at.side = std::max(pitch - gap_of(pitch, frame), 1.0F);
@@ -55,7 +61,7 @@ Layout in_order(const AllHeadsView& view, ImVec2 space, const Frame& frame) {
         at.columns = columns;
         at.rows = (count + columns - 1) / columns;
         const float pitch =
-            std::min((space.x - at.left) / static_cast<float>(columns), frame.px(kLargest));
+            std::min((space.x - at.left) / static_cast<float>(columns), largest_pitch(frame));
         at.pitch = {pitch, pitch + frame.px(kThumbsTitle)};
         at.side = pitch - gap_of(pitch, frame);
         best = at;
@@ -131,10 +137,11 @@ void draw_thumb(const AllHeadsView& view, std::size_t n, const Layout& at, ImVec
     if (!thumb.passes)
         frame.painter.rect(low, high, view::translucent(frame.theme.background, kDimmed));
     const bool hovered = view.hovered == thumb.place;
-    if (thumb.shown || hovered) {
-        const float out = frame.px(thumb.shown ? 2.0F : 1.0F);
+    const bool shown = thumb.shown && !frame.is_canvas_alone();  // of the window alone
+    if (shown || hovered) {
+        const float out = frame.px(shown ? 2.0F : 1.0F);
         frame.painter.outline({low.x - out, low.y - out}, {high.x + out, high.y + out},
-                              thumb.shown ? frame.theme.accent : frame.theme.text, out);
+                              shown ? frame.theme.accent : frame.theme.text, out);
     }
     draw_switched(thumb, low, high, frame);
     if (!thumb.pin.empty()) {
@@ -147,7 +154,7 @@ void draw_thumb(const AllHeadsView& view, std::size_t n, const Layout& at, ImVec
     const float top = low.y + at.side + frame.px(1);
     draw_fitted(frame, frame.fonts.small, {low.x, top},
                 {low.x + at.pitch.x, top + frame.px(kThumbsTitle)}, Align::left,
-                thumb.shown ? frame.theme.accent : frame.theme.muted, thumb.title);
+                shown ? frame.theme.accent : frame.theme.muted, thumb.title);
 }
 
 /// Every label, or every n-th where they are wider than their columns.

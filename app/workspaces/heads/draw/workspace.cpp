@@ -64,10 +64,18 @@ std::string draw_heads_workspace(const AppState& state, const WorkArea& r, const
     parts.hero = {"one head", "one head", [&](const Box& box) {
                       draw_large(view, view::map_look(state), box, frame, out);
                   }};
-    parts.others = {{"all heads", "all heads",
-                     [&](const Box& box) { draw_list(view, box, frame, out); },
-                     CanvasPart::Where::left, 0.0F,
-                     [&](ImVec2 space) { return list_width(view, space, frame); }}};
+    // The picture of the only head would repeat its matrix.
+    const bool only = view.thumbs.size() == 1 && view.list == HeadsList::pictures &&
+                      view.grids.size() == 1 && !view.table && !view.sweep;
+    if (!only)
+        parts.others = {{"all heads", "all heads",
+                         [&](const Box& box) { draw_list(view, box, frame, out); },
+                         CanvasPart::Where::left, 0.0F,
+                         [&](ImVec2 space) { return list_width(view, space, frame); }}};
+    // A narrow figure has room for one part: a grid of all heads, not one of them.
+    if (frame.is_canvas_alone() && view.thumbs.size() > 1 && view.grids.size() == 1 &&
+        view.list == HeadsList::pictures)
+        parts.singles = {parts.others.front(), parts.hero};
     return draw_parts(state, r, parts, frame, out);
 }
 

@@ -84,6 +84,12 @@ void draw_width_grip(const PlotCanvas& canvas, float top, bool held) {
     const float half = frame.text_width(frame.fonts.strong, text) / 2 + frame.px(8);
     const float line = std::round(canvas.x(canvas.plot.marker_x));
     const float x = within(line, canvas.low.x + half, canvas.high.x - half);
+    if (frame.is_canvas_alone()) {  // a figure has no handle
+        draw_text_in(frame, frame.fonts.strong, {x - half, top}, {x + half, top + frame.px(20)},
+                     Align::center, theme.text, text);
+        return frame.painter.line({line, top + frame.px(20)}, {line, canvas.low.y}, theme.muted,
+                                  frame.px(1));
+    }
     const view::Color fill = held ? view::blend(theme.accent, theme.text, 0.25) : theme.accent;
     frame.painter.rect({x - half, top}, {x + half, top + frame.px(20)}, fill, frame.px(6));
     draw_text_in(frame, frame.fonts.strong, {x - half, top}, {x + half, top + frame.px(20)},
