@@ -10,7 +10,7 @@ namespace {
 
 using view::Color, view::Point;
 
-constexpr std::string_view kRoot = "√";
+constexpr std::string_view kRoot = "√", kSubscriptK = "ₖ";
 
 // Of the size of the line.
 constexpr float kIndex = 0.74F;
@@ -71,6 +71,8 @@ std::size_t radicand_length(std::string_view text) {
         return end == text.npos ? 0 : end + 1;
     }
     const std::size_t length = alnum_length(text);
+    if (length > 0 && text.substr(length).starts_with(kSubscriptK))
+        return length + kSubscriptK.size();
     if (length == 0 || length == text.size() || text[length] != '_') return length;
     const std::size_t index = index_length(text, length);
     return index == 0 ? 0 : length + 1 + index;

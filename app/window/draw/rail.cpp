@@ -17,8 +17,10 @@ using view::Group;
 
 // Design units.
 constexpr float kWide = 144.0F;
-constexpr float kFolded = 64.0F;
-constexpr float kLeastWidth = 1440.0F;  // of a window that has all words beside it
+constexpr float kFolded = 96.0F, kFoldedEdge = 8.0F, kFoldedIndent = 11.0F;
+constexpr float kNarrowRail = 64.0F;     // of a window narrower than
+constexpr float kNarrowWindow = 800.0F;  // this
+constexpr float kLeastWidth = 1440.0F;   // of a window that has all words beside it
 constexpr float kLeastHeight = 600.0F;
 constexpr float kEdge = 20.0F;  // left of the words
 constexpr float kInset = 8.0F;  // of what is pressed
@@ -27,9 +29,8 @@ constexpr float kFoldedHead = 8.0F;
 constexpr float kIndent = 12.0F;  // of the workspaces of the open section
 constexpr float kItem = 28.0F;
 constexpr float kGroupGap = 10.0F;
-constexpr float kGroup = 42.0F;  // a section where they are folded: digit and name
+constexpr float kGroup = 30.0F;  // a section where they are folded: digit and name
 constexpr float kWithin = 22.0F;
-constexpr float kTwoLines = 28.0F;
 constexpr float kFoldedFooter = 22.0F;
 constexpr float kLastAir = 12.0F;
 
@@ -49,6 +50,10 @@ struct Entry {
 bool is_folded(const Frame& frame) {
     const ImVec2 display = ImGui::GetIO().DisplaySize;
     return display.x < frame.px(kLeastWidth) || display.y < frame.px(kLeastHeight);
+}
+
+bool has_narrow_rail(const Frame& frame) {
+    return ImGui::GetIO().DisplaySize.x < frame.px(kNarrowWindow);
 }
 
 /// The one whose letters are shown: of the digit that was pressed, else of the workspace.
@@ -184,18 +189,23 @@ void draw_wide(const Entry& entry, Color color, ImVec2 low, ImVec2 high, const F
                  entry.cap);
 }
 
+/// A section: its digit left of its bold name. Its workspaces are under the name, indented.
 void draw_folded(const Entry& entry, Color color, ImVec2 low, ImVec2 high, const Frame& frame) {
-    const view::Font& font = frame.fonts.small;
-    const bool digit = entry.look == Look::group && high.y - low.y >= frame.px(kTwoLines);
-    const float middle = digit ? low.y + (high.y - low.y) * 0.45F : low.y;
-    if (digit)
-        draw_text_in(frame, frame.fonts.digits, {low.x, low.y + frame.px(3)}, {high.x, middle},
-                     Align::center, entry.current ? frame.theme.accent : color, entry.cap);
+    const bool group = entry.look == Look::group;
+    const bool narrow = has_narrow_rail(frame);
+    const float left = low.x + frame.px(narrow ? kSpace4 : kFoldedEdge);
+    if (group)
+        draw_text_in(frame, frame.fonts.digits_small, {left, low.y}, high, Align::left,
+                     entry.current ? frame.theme.accent : frame.theme.muted, entry.cap);
+    const bool indented = group || (entry.look == Look::within && !narrow);
+    const ImVec2 from{left + (indented ? frame.px(kFoldedIndent) : 0.0F), low.y};
+    const float space = high.x - frame.px(2) - from.x;
+    const bool bold = group && frame.text_width(frame.fonts.strong, entry.text) <= space;
+    const view::Font& font = bold ? frame.fonts.strong : frame.fonts.small;
     std::string text = entry.text;
-    if (const auto space = text.rfind(' ');
-        space != text.npos && frame.text_width(font, text) > high.x - low.x - frame.px(8))
+    if (text.find(' ') != text.npos && frame.text_width(font, text) > space)
         text.resize(text.find(' '));  // "Whole" of "Whole model"
-    draw_text_in(frame, font, {low.x, middle}, high, Align::center, color, text);
+    draw_text_in(frame, font, from, high, Align::left, group ? frame.theme.text : color, text);
 }
 
 /// From `top` on, at `scale` times their heights; returns where they end.
@@ -218,7 +228,10 @@ float draw_entries(const std::vector<Entry>& entries, float top, float scale, bo
 
 }  // namespace
 
-float rail_width(const Frame& frame) { return frame.px(is_folded(frame) ? kFolded : kWide); }
+float rail_width(const Frame& frame) {
+    if (!is_folded(frame)) return frame.px(kWide);
+    return frame.px(has_narrow_rail(frame) ? kNarrowRail : kFolded);
+}
 
 void draw_rail(const AppState& state, const Frame& frame, Actions& out) {
     const bool folded = is_folded(frame);
