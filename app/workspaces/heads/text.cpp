@@ -92,6 +92,16 @@ std::string deed_of(const HeadFacts& head, HeadMeasure measure) {
                        deed(measure, cell_number(*head.measures[measure], 2)));
 }
 
+constexpr double kEven = 0.9;  // of evenness: above it no token is named
+
+/// "L0 H0 spreads its weights almost evenly: its mean evenness is 0.94"; "" of a head with a label, or that is not even.
+std::string even_text(const HeadFacts& head) {
+    const auto& even = head.measures[evenness];
+    if (head.label || !even || !(*even > kEven)) return {};
+    return fmt::format("{} spreads its weights almost evenly: its mean evenness is {}",
+                       head_name(head.place), cell_number(*even, 2));
+}
+
 std::string unnamed_text(const HeadsResult& result) {
     const bool any = std::ranges::any_of(
         result.heads, [](const HeadFacts& facts) { return facts.measures[entropy].has_value(); });
@@ -100,6 +110,7 @@ std::string unnamed_text(const HeadsResult& result) {
         return fmt::format("None of the {} heads has a label{}.", result.heads.size(),
                            sharpest_text(result));
     const HeadFacts& head = result.heads.front();
+    if (const std::string even = even_text(head); !even.empty()) return even + ".";
     const auto most = most_looked_at(head);
     if (!most) return fmt::format("{} has no label.", head_name(head.place));
     return deed_of(head, *most) + ".";
@@ -117,12 +128,15 @@ std::string shown_and_standing_out(const HeadsResult& result, HeadPlace shown) {
     const HeadFacts* const head = result.find(shown);
     const HeadFacts* const best = most_named(result);
     if (head == nullptr || head == best || result.heads.size() == 1) return standing_out(result);
+    if (const std::string even = even_text(*head); !even.empty())
+        return fmt::format("{}. {}", even, standing_out(result));
     const auto most = head->label ? std::optional(head->label->name) : most_looked_at(*head);
     if (!most) return standing_out(result);
     return fmt::format("{}. {}", deed_of(*head, *most), standing_out(result));
 }
 
 constexpr std::size_t kMostNamedHeads = 4;
+constexpr double kSpread = 0.3;  // the largest weight of a row that is below: no key is named
 
 /// The key with the largest weight of a row; nullopt where two are as large or a weight is NaN or infinite.
 std::optional<Index> largest_key(std::span<const float> row) {
@@ -132,23 +146,28 @@ std::optional<Index> largest_key(std::span<const float> row) {
     return largest - row.begin();
 }
 
-/// "For “it”, L0 H0 looks most at tired (97 %), L1 H0 at animal (99 %).": of a small model that reads a word, whose heads have no
-/// label; "" elsewhere.
+/// "For “it”, L0 H0 looks most at tired (97 %), L1 H0 at animal (99 %), L0 H1 spreads its weights (at most 27 %).": of a small
+/// model that reads a word, whose heads have no label; "" elsewhere.
 std::string word_text(const AppState& state, const HeadsResult& result) {
     const Index row = state.document().read_out.position;
     const std::size_t heads = result.heads.size();
     if (row < 0 || heads < 2 || heads > kMostNamedHeads || most_named(result) != nullptr) return {};
-    std::vector<std::string> items;
+    std::vector<std::string> items, spread;
     for (const HeadFacts& facts : result.heads) {
         const auto weights = result.weights(facts.place);
         if (row >= weights.rows) return {};
         const auto key = largest_key(weights.row(row));
         if (!key) return {};
-        items.push_back(fmt::format("{}{} at {} ({})", head_name(facts.place),
-                                    items.empty() ? " looks most" : "",
-                                    axis_label(state, Axis::key, *key),
-                                    percent_text(static_cast<double>(weights(row, *key)))));
+        const auto weight = static_cast<double>(weights(row, *key));
+        if (weight < kSpread)
+            spread.push_back(fmt::format("{} spreads its weights (at most {})",
+                                         head_name(facts.place), percent_text(weight)));
+        else
+            items.push_back(fmt::format("{}{} at {} ({})", head_name(facts.place),
+                                        items.empty() ? " looks most" : "",
+                                        axis_label(state, Axis::key, *key), percent_text(weight)));
     }
+    items.insert(items.end(), spread.begin(), spread.end());
     return fmt::format("For “{}”, {}.", axis_label(state, Axis::query, row),
                        fmt::join(items, ", "));
 }

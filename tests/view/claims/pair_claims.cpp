@@ -323,6 +323,11 @@ bool check_named_head(const Match& match) {
                : first && parts_of("{} heads", to[1]) &&
                      number_of(split(to[1], " ")[0]) == static_cast<double>(result.heads.size());
 }
+bool check_even_head(const Match& match) {
+    const HeadFacts* const facts = heads_of(match.state).find({match.count(0), match.count(1)});
+    const auto even = facts ? facts->measures[HeadMeasure::evenness] : std::nullopt;
+    return even && *even > 0.9 && !facts->label && shows(match.part[2], *even);
+}
 bool check_unnamed(const Match& match) {
     const HeadsResult& result = heads_of(match.state);
     const bool none = std::ranges::none_of(
@@ -336,19 +341,23 @@ bool check_word_heads(const Match& match) {
     const Index row = match.state.document().read_out.position;
     std::string_view rest = match.part[1];
     if (axis_label(match.state, Axis::query, row) != match.part[0]) return false;
-    for (const HeadFacts& facts : result.heads) {
-        const auto weights = result.weights(facts.place).row(row);
-        const auto key = std::ranges::max_element(weights);
-        const std::string head =
-            fmt::format("L{} H{}{} at {} (", facts.place.layer, facts.place.head,
-                        facts.place == result.heads.front().place ? " looks most" : "",
-                        axis_label(match.state, Axis::key, key - weights.begin()));
-        if (!rest.starts_with(head) || std::ranges::count(weights, *key) != 1) return false;
-        rest.remove_prefix(head.size());
-        const auto end = rest.find(')');
-        if (!shows(rest.substr(0, end), static_cast<double>(*key))) return false;
-        rest.remove_prefix(std::min(rest.size(), end + 3));
-    }
+    const std::string_view all = rest;
+    for (const bool spread : {false, true})  // heads whose row has no large weight come last
+        for (const HeadFacts& facts : result.heads) {
+            const auto weights = result.weights(facts.place).row(row);
+            const auto key = std::ranges::max_element(weights);
+            if ((*key < 0.3F) != spread) continue;
+            const std::string name = fmt::format("L{} H{}", facts.place.layer, facts.place.head);
+            const std::string head =
+                spread ? name + " spreads its weights (at most "
+                       : fmt::format("{}{} at {} (", name, rest == all ? " looks most" : "",
+                                     axis_label(match.state, Axis::key, key - weights.begin()));
+            if (!rest.starts_with(head) || std::ranges::count(weights, *key) != 1) return false;
+            rest.remove_prefix(head.size());
+            const auto end = rest.find(')');
+            if (!shows(rest.substr(0, end), static_cast<double>(*key))) return false;
+            rest.remove_prefix(std::min(rest.size(), end + 3));
+        }
     return rest.empty();
 }
 bool check_sharpest(const Match& match) {
@@ -660,6 +669,7 @@ constexpr Claim kClaims[] = {
     {"{}: {} in each of {} heads", check_sorted_alike},
     {"{} is not defined for any head here{}", check_undefined},
     {"L{} H{} gives a mean weight of {} to {}", check_named_head},
+    {"L{} H{} spreads its weights almost evenly: its mean evenness is {}", check_even_head},
     {"For “{}”, {}", check_word_heads},
     {"None of the {} heads has a label; L{} H{} has the lowest entropy: {} nats", check_sharpest},
     {"None of the {} heads has a label", check_unnamed},
