@@ -1,6 +1,7 @@
 #include "app/common/draw/plot.h"
 
 #include <numeric>
+#include <optional>
 
 #include "app/common/draw/draw.h"
 #include "app/common/draw/focus.h"
@@ -197,15 +198,27 @@ void draw_x_axis(const PlotCanvas& canvas) {
     const float bottom = top + font.px + frame.px(2);
     const Color color = frame.theme.muted;
     const std::size_t stride = x_stride(canvas);
+    const std::string& name = canvas.plot.x_label;
+    const float needed = frame.text_width(frame.fonts.small, name) + frame.px(2 * kSpace8);
+    std::optional<float> between;  // ticks: the middle of the last gap that has room for the name
     for (std::size_t n = 0; n < canvas.plot.x_ticks.size(); n += stride) {
         const float x = canvas.x(canvas.plot.x_ticks[n]);
         const float half = frame.px(24);
         draw_text_in(frame, font, {x - half, top}, {x + half, bottom}, Align::center, color,
                      canvas.plot.x_tick_labels[n]);
+        if (n < stride) continue;
+        const auto half_of = [&](std::size_t tick) {
+            return frame.text_width(font, canvas.plot.x_tick_labels[tick]) / 2;
+        };
+        const float left = canvas.x(canvas.plot.x_ticks[n - stride]) + half_of(n - stride);
+        if (x - half_of(n) - left >= needed) between = (left + x - half_of(n)) / 2;
     }
+    if (between)
+        return draw_text_in(frame, frame.fonts.small, {*between - needed / 2, top},
+                            {*between + needed / 2, bottom}, Align::center, color, name);
     const float right = canvas.low.x - frame.px(12) - lowest_label_width(canvas.plot, frame);
     draw_text_in(frame, frame.fonts.small, {right - frame.px(48), top}, {right, bottom},
-                 Align::right, color, canvas.plot.x_label);
+                 Align::right, color, name);
 }
 
 namespace {

@@ -50,17 +50,36 @@ void draw_cost_controls(const CostView& view, ControlBar& bar) {
 
 // --- the table of stages
 
+using Decimals = std::array<float, 5>;
+
+/// `after`: the free space at the right of each column.
 void draw_cells(const Box& line, const Font& font, Color color, const Frame& frame,
-                const std::array<std::string, 5>& texts) {
+                const std::array<std::string, 5>& texts, const Decimals& after = {}) {
     const float width = line.size().x * (1.0F - kName) / static_cast<float>(texts.size());
     for (std::size_t n = 0; n < texts.size(); ++n) {
         const float right = line.low.x + line.size().x * kName + width * static_cast<float>(n + 1);
-        draw_text_in(frame, font, {right - width, line.low.y}, {right - frame.px(8), line.high.y},
-                     Align::right, color, fit_text(frame, font, texts[n], width - frame.px(8)));
+        const float end = right - frame.px(8) - after[n];
+        draw_text_in(frame, font, {right - width, line.low.y}, {end, line.high.y}, Align::right,
+                     color, fit_text(frame, font, texts[n], end - right + width));
     }
 }
 
-void draw_row(const CostRowView& row, const Box& line, const Frame& frame, Actions& out) {
+std::string_view decimals_of(std::string_view text) {
+    return text.substr(std::min(text.find('.'), text.size()));
+}
+
+/// The widest decimals of each column, with their point.
+Decimals decimals_in(const CostView& view, const Frame& frame) {
+    Decimals widest{};
+    for (const CostRowView& row : view.rows)
+        for (std::size_t n = 0; n < widest.size(); ++n)
+            widest[n] = std::max(
+                widest[n], frame.text_width(frame.fonts.digits_small, decimals_of(row.numbers[n])));
+    return widest;
+}
+
+void draw_row(const CostRowView& row, const Box& line, Decimals decimals, const Frame& frame,
+              Actions& out) {
     ImGui::SetCursorScreenPos(line.low);
     const bool clicked = invisible_button(row.name.c_str(), line.size());
     const bool hovered = ImGui::IsItemHovered();
@@ -70,11 +89,13 @@ void draw_row(const CostRowView& row, const Box& line, const Frame& frame, Actio
     const float share = line.size().x * static_cast<float>(within(row.share, 0.0, 1.0));
     if (row.item != CostItem::total)
         frame.painter.rect(line.low, {line.low.x + share, line.high.y},
-                           view::translucent(frame.theme.role(Role::weight), kShareInk));
+                           view::translucent(frame.theme.muted, kShareInk));
     const Font& font = row.item == CostItem::total ? frame.fonts.strong : frame.fonts.body;
     draw_text_in(frame, font, {line.low.x + frame.px(8), line.low.y}, line.high, Align::left,
                  row.selected ? frame.theme.accent : frame.theme.text, row.name);
-    draw_cells(line, frame.fonts.digits_small, frame.theme.text, frame, row.numbers);
+    for (std::size_t n = 0; n < decimals.size(); ++n)
+        decimals[n] -= frame.text_width(frame.fonts.digits_small, decimals_of(row.numbers[n]));
+    draw_cells(line, frame.fonts.digits_small, frame.theme.text, frame, row.numbers, decimals);
     tooltip(frame, row.name, row.tooltip);
 }
 
@@ -90,9 +111,10 @@ void draw_cost_table(const CostView& view, const Box& at, const Frame& frame, Ac
     frame.painter.line({line.low.x, line.high.y - 1}, {line.high.x, line.high.y - 1},
                        frame.theme.line, frame.px(1));
     ImGui::PushID("stages");
+    const Decimals decimals = decimals_in(view, frame);
     for (const CostRowView& row : view.rows) {
         line = {{line.low.x, line.high.y}, {line.high.x, line.high.y + frame.px(kTableRow)}};
-        draw_row(row, line, frame, out);
+        draw_row(row, line, decimals, frame, out);
     }
     ImGui::PopID();
     record_rect_for_tests(frame.painter, Measuring::Kind::labels, at.low, line.high);
@@ -152,7 +174,9 @@ void draw_card(const CostCardView& card, const Box& at, const Frame& frame, Acti
     line(frame.fonts.strong, 20, theme.role(card.role), Align::left, card.title);
     line(frame.fonts.strong, 20, card.fits ? theme.text : theme.bad, Align::right, card.value);
     y += frame.px(22);
-    line(frame.fonts.small, 16, theme.muted, Align::left, card.limit);
+    // The sign of the longest T in the plot.
+    line(frame.fonts.small, 16, theme.muted, Align::left,
+         (card.limit.starts_with("T ≤") ? "○ " : "") + card.limit);
     tooltip(frame, card.title, card.tooltip);
 }
 
@@ -170,6 +194,13 @@ void draw_cards(const CostView& view, const Box& at, const Frame& frame, Actions
 void draw_stages(const CostView& view, const Box& box, const Frame& frame, Actions& out) {
     const float gap = frame.px(kGap);
     const ImVec2 low = ImGui::GetCursorScreenPos();
+    const CostMeasureView& measure = view.measure;
+    if (!measure.possible && measure.times.empty() && measure.text.empty() &&
+        measure.machine.empty()) {
+        draw_cost_table(view, {low, {box.high.x, low.y + table_height(view, frame)}}, frame, out);
+        ImGui::SetCursorScreenPos({low.x, low.y + table_height(view, frame) - 1.0F});
+        return leave_space({1.0F, 1.0F});
+    }
     const bool narrow = box.size().x < frame.px(kNarrow);
     const float split = narrow ? box.high.x : box.high.x - frame.px(kTimes);
     const float bottom = low.y + table_height(view, frame);

@@ -78,7 +78,13 @@ std::optional<Index> draw_planes(const MemoryView& view, const Box& box, const F
     const float left = box.low.x + std::max(box.size().x - whole, 0.0F) / 2;
     const float right = left + width;
     const float used = side + title + (beside ? 0.0F : above + slider);
-    const float top = box.low.y + std::floor(std::max(box.size().y - used, 0.0F) * kUpper);
+    // The pairs as a table beneath them, where the height is enough.
+    const float spare = std::max(box.size().y - used, 0.0F);
+    const float table = frame.px(kSpace16) + std::max(memory_table_height(view, frame),
+                                                      memory_numbers_height(view, frame));
+    const bool tabled = !beside && spare >= table && width >= frame.px(kLeastTable + kNumbers) &&
+                        !frame.is_canvas_alone();
+    const float top = box.low.y + (tabled ? 0.0F : std::floor(spare * kUpper));
     const float bottom = top + side + title;
     std::optional<Index> hovered =
         draw_plane(view, Plane::keys, {{left, top}, {left + side, bottom}}, frame, out);
@@ -90,6 +96,10 @@ std::optional<Index> draw_planes(const MemoryView& view, const Box& box, const F
     const auto [from, to] = beside ? std::pair{right + gap, right + gap + track}
                                    : std::pair{left - wider, right + wider};
     draw_temperature(view, {{from, low}, {to, low + slider}}, frame, out);
+    if (!tabled) return hovered;
+    const float under = low + slider + frame.px(kSpace16);
+    if (const auto over = draw_pairs(view, {{left, under}, {right, box.high.y}}, frame, out))
+        hovered = over;
     return hovered;
 }
 

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <numbers>
 
 #include <fmt/format.h>
 
@@ -31,6 +32,7 @@ constexpr float kAnswerRow = 19.0F, kStagesRow = 18.0F;
 constexpr float kBarRow = 16.0F;  // of a folded layer, which has a number
 constexpr std::ptrdiff_t kFewFolded = 3;
 constexpr float kTextField = 300.0F;
+constexpr float kWordPitch = 1.5F;  // of a line: in narrower columns tokens have their usual place
 // Heights of rows as parts of a common one.
 constexpr float kFoldedShare = 0.42F, kHeadsShare = 2.6F, kWideShare = 1.5F;
 
@@ -441,11 +443,31 @@ void draw_heads_of_columns(const ModelView& view, const Box& box, const StackLay
 
 // ---- the picture
 
+/// Beneath its column a word rises to it and ends there.
+void draw_tokens_beneath(const AxisLabels& labels, const StackLayout& at, float height,
+                         const Frame& frame) {
+    const Font& font = frame.fonts.small;
+    if (height <= 2.0F * font.px || labels.pitch < font.px * kWordPitch)
+        return draw_column_labels(labels, frame, at.low, at.bottom + height);
+    const float half = std::numbers::sqrt2_v<float> / 2;
+    float middle = at.low + at.pitch / 2 + font.px / 4;
+    for (Index n = 0; n < std::ssize(labels.text); ++n, middle += at.pitch) {
+        const std::string& word = labels.text[static_cast<std::size_t>(n)];
+        const float width = std::min(frame.text_width(font, word), (height - font.px) / half);
+        draw_rotated_text(
+            frame, font, {middle - width * half, at.bottom + font.px / 2 + width * half}, -45.0F,
+            labels.focus == n || labels.selected == n ? frame.theme.query : frame.theme.text,
+            fit_text(frame, font, word, width + 1.0F));
+    }
+    record_rect_for_tests(frame.painter, Measuring::Kind::labels, {at.names, at.bottom},
+                          {middle, at.bottom + height});
+}
+
 void draw_words(const ModelView& view, const StackLayout& at, const Frame& frame, Actions& out) {
     const auto words = words_of(view);
     const AxisLabels labels{words, at.pitch, Role::query, view.token, {}};
     const float height = column_labels_height(labels, frame);
-    draw_column_labels(labels, frame, at.low, at.bottom + height);
+    draw_tokens_beneath(labels, at, height, frame);
     for (std::size_t t = 0; t < view.tokens.size(); ++t) {
         const float x = at.low + at.pitch * static_cast<float>(t);
         ImGui::PushID(static_cast<int>(t));
