@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "app/common/document/document.h"
-#include "app/common/document/document.h"
 #include "app/common/format.h"
 #include "app/common/map/state.h"
 #include "app/common/state.h"

@@ -124,9 +124,6 @@ void add_arithmetic(const AppState& state, const Row& row, InspectorView& view) 
     if (!allowed && std::isnan(row.sum))
         return view.add("weight A", number(row.weights[j]) + ": the pair is forbidden",
                         Role::weight);
-    if (!allowed && std::isnan(row.sum))
-        return view.add("weight A", number(row.weights[j]) + ": the pair is forbidden",
-                        Role::weight);
     view.add("exp(M − m)", fmt::format("exp({} − {}) = {}", number(row.masked[j]),
                                        factor(number(row.max)), number(row.exps[j])));
     view.add(row.sink ? "Σ exp, including the sink" : "Σ exp", number(row.sum));
