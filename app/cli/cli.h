@@ -9,8 +9,6 @@
 #include <string_view>
 
 #include "app/common/workspace_list.h"
-#include "app/figures/figure.h"
-#include "app/gl/pixels.h"
 #include "core/backend.h"
 #include "core/note.h"
 #include "core/result.h"
@@ -29,13 +27,7 @@ namespace attn::cli {
 using Args = std::span<const std::string>;
 
 class Studio;
-/// What a studio makes.
-struct StudioJob {
-    gl::Size size;
-    figures::Format format = figures::Format::png;
-    bool chrome = true;  // the whole window, not the canvas alone; as PNG it is OpenGL's picture
-    bool titles = true;  // of an SVG
-};
+struct StudioJob;
 /// Something that draws the window without a window (studio.h); main composes it.
 using OpenStudio = std::function<Result<std::unique_ptr<Studio>>(const StudioJob& job)>;
 

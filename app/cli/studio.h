@@ -3,6 +3,8 @@
 #include <string>
 
 #include "app/common/action.h"
+#include "app/figures/figure.h"
+#include "app/gl/pixels.h"
 #include "core/result.h"
 
 namespace attn::view {
@@ -10,6 +12,14 @@ struct AppState;
 }  // namespace attn::view
 
 namespace attn::cli {
+
+/// The size and the kind of a studio's pictures.
+struct StudioJob {
+    gl::Size size;
+    figures::Format format = figures::Format::png;
+    bool chrome = true;  // the whole window, not the canvas alone; as PNG it is OpenGL's picture
+    bool titles = true;  // of an SVG
+};
 
 /// Draws what the window would show, without a window: its picture, or a figure. The command line must not see the panels, so
 /// main composes a studio from ui and gl and hands it down.

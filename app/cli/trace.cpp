@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
+
 #include "app/cli/arguments.h"
 #include "app/cli/start.h"
 #include "app/cli/subcommands.h"

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "app/cli/trace_parts.h"
 
 #include <fmt/ranges.h>

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "app/cli/cli.h"
-#include "app/cli/start.h"
 #include "attn_tree.h"
 #include "core/io/npz.h"
 #include "tests/io/scratch.h"
@@ -42,12 +41,6 @@ inline Ran ends(int code, const Arguments& arguments) {
     return ran;
 }
 inline Ran succeeds(const Arguments& arguments) { return ends(attn::cli::kSuccess, arguments); }
-
-/// What the window starts with, and what is said about it thrown away.
-inline attn::Result<attn::cli::Start> read_start(const attn::cli::StartOptions& options) {
-    std::ostringstream output;
-    return attn::cli::read_start(options, {output, output});
-}
 
 /// Bad usage or input: exit code 2 and one line that says `words`.
 inline void check_refused(const Arguments& arguments, const std::string& text) {

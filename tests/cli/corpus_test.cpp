@@ -5,6 +5,7 @@
 
 #include "app/common/document/document.h"
 #include "app/common/document/opened.h"
+#include "app/files/open.h"
 #include "app/window/session.h"
 #include "app/workspaces/heads/state.h"
 #include "core/corpus/file.h"

@@ -1,4 +1,5 @@
 // `attnscope generate` and `attnscope lens` on a small model of random weights.
+#include <cmath>
 #include <fstream>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,5 @@
 // `attnscope heads`: the measures of every head, as a table and as CSV.
+#include <cmath>
 #include <fstream>
 
 #include "tests/cli/command.h"

@@ -6,7 +6,7 @@
 #include "app/common/document/document.h"
 #include "app/window/state_text.h"
 #include "core/io/file.h"
-#include "tests/cli/command.h"
+#include "tests/cli/start.h"
 
 using namespace attn;
 

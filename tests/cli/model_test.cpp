@@ -1,4 +1,5 @@
 // `trace --model`: what a model's folder computes for a text.
+#include <cmath>
 #include <fstream>
 
 #include <nlohmann/json.hpp>
@@ -12,7 +13,7 @@
 #include "core/io/arrays/array_file.h"
 #include "core/io/file.h"
 #include "core/narrow.h"
-#include "tests/cli/command.h"
+#include "tests/cli/start.h"
 #include "tests/io/bytes.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"

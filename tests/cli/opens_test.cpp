@@ -1,5 +1,7 @@
 // Every model family opens in Step, Heads and the Map, every kind of call in Step and Heads, by one command, with
 // PyTorch's weights: goldens/models (make_models.py) and goldens/kinds (make_kinds.py).
+#include <cmath>
+
 #include "app/common/actions.h"
 #include "app/common/document/actions.h"
 #include "app/common/document/document.h"
@@ -17,7 +19,7 @@
 #include "core/models/config.h"
 #include "core/models/family.h"
 #include "core/models/model.h"
-#include "tests/cli/command.h"
+#include "tests/cli/start.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
 

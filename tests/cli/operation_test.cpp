@@ -1,5 +1,6 @@
 // `trace --operation` and `stages --operation`.
 #include <cctype>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "app/common/command.h"

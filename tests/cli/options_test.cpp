@@ -1,4 +1,6 @@
 // Options of `trace`, from the command line and from the file.
+#include <cmath>
+
 #include "core/scores/score.h"
 #include "tests/cli/command.h"
 

@@ -6,6 +6,7 @@
 #include "app/common/document/document.h"
 #include "app/common/document/heads.h"
 #include "app/common/document/opened.h"
+#include "app/files/open.h"
 #include "core/stages.h"
 #include "core/trace.h"
 #include "tests/cli/command.h"

@@ -9,7 +9,7 @@
 #include "app/common/document/model_text.h"
 #include "app/common/document/opened.h"
 #include "core/io/file.h"
-#include "tests/cli/command.h"
+#include "tests/cli/start.h"
 #include "tests/support/results.h"
 
 using namespace attn;

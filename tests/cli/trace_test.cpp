@@ -1,4 +1,6 @@
 // Inputs of `trace`.
+#include <cmath>
+
 #include "app/common/command.h"
 #include "app/files/axes.h"
 #include "tests/cli/command.h"
