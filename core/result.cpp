@@ -115,6 +115,25 @@ std::string bounded_text(std::string text) {
     return text.replace(begin, end - begin, kGap);
 }
 
+Failure::Failure(Error error) : tl::unexpected<Error>(std::move(error)), text_(value().text()) {}
+
+Failure bad_input(std::string problem, std::vector<Remedy> remedies, ErrorCode code) {
+    return Failure(
+        Error{.problem = std::move(problem), .code = code, .remedies = std::move(remedies)});
+}
+
+Failure unexpected_value(std::string subject, std::string value, std::string expected) {
+    return Failure(Error{.problem = {},
+                         .code = ErrorCode::unexpected_value,
+                         .subject = std::move(subject),
+                         .value = std::move(value),
+                         .expected = std::move(expected)});
+}
+
+Failure failed(std::string problem) {
+    return Failure(Error{.problem = std::move(problem), .kind = ErrorKind::failure});
+}
+
 std::string Error::text() const {
     std::string text = where.empty() ? "" : where + ": ";
     text += problem.empty() ? fmt::format("{} is {}", subject, value) : problem;

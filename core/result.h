@@ -59,8 +59,7 @@ using Result = tl::expected<T, Error>;
 /// An error that is returned, as the error of a Result, or thrown: where it is thrown it is a std::exception, so that no
 /// border that catches those lets it through.
 struct Failure : std::exception, tl::unexpected<Error> {
-    explicit Failure(Error error)
-        : tl::unexpected<Error>(std::move(error)), text_(value().text()) {}
+    explicit Failure(Error error);
     const char* what() const noexcept override { return text_.c_str(); }
 
   private:
@@ -73,26 +72,15 @@ inline constexpr std::size_t kMostErrorBytes = 2048;
 std::string bounded_text(std::string text);
 
 /// `return bad_input(fmt::format(...))`: the caller's file, shape or option is wrong.
-[[nodiscard]] inline Failure bad_input(std::string problem, std::vector<Remedy> remedies = {},
-                                       ErrorCode code = ErrorCode::invalid_input) {
-    return Failure(
-        Error{.problem = std::move(problem), .code = code, .remedies = std::move(remedies)});
-}
+[[nodiscard]] Failure bad_input(std::string problem, std::vector<Remedy> remedies = {},
+                                ErrorCode code = ErrorCode::invalid_input);
 
 /// `return unexpected_value("heads", "0", "1 or more")`: "heads is 0; expected 1 or more".
-[[nodiscard]] inline Failure unexpected_value(std::string subject, std::string value,
-                                              std::string expected) {
-    return Failure(Error{.problem = {},
-                         .code = ErrorCode::unexpected_value,
-                         .subject = std::move(subject),
-                         .value = std::move(value),
-                         .expected = std::move(expected)});
-}
+[[nodiscard]] Failure unexpected_value(std::string subject, std::string value,
+                                       std::string expected);
 
 /// `return failed(...)`: the input was fine, the machine was not (disk full, out of memory).
-[[nodiscard]] inline Failure failed(std::string problem) {
-    return Failure(Error{.problem = std::move(problem), .kind = ErrorKind::failure});
-}
+[[nodiscard]] Failure failed(std::string problem);
 
 /// The same error of a part of `where`: "in.npz: " comes before its text.
 [[nodiscard]] Error within(std::string_view where, Error error);

@@ -51,13 +51,73 @@ void give(void* memory, std::size_t bytes) noexcept {
         give_block(memory, bytes);
 }
 
-std::shared_ptr<const Narrow> narrow(std::span<const std::uint16_t> numbers, HalfFormat format,
-                                     std::shared_ptr<const void> owner) {
-    return std::make_shared<const Narrow>(numbers, format, std::move(owner));
-}
-
-std::shared_ptr<const Narrow> again(const Narrow& narrow) { return narrow.again(); }
-
 const float* floats(const Narrow& narrow) { return narrow.floats(); }
 
 }  // namespace attn::storage
+
+namespace attn {
+
+template <class Scalar>
+Storage<Scalar>::Storage(std::size_t count)
+    : data_(static_cast<Scalar*>(
+          storage::take(byte_count(static_cast<Index>(count), sizeof(Scalar))))),
+      count_(count) {}
+
+template <class Scalar>
+Storage<Scalar>::Storage(std::size_t count, Scalar fill) : Storage(count) {
+    std::fill_n(data_, count, fill);
+}
+
+template <class Scalar>
+Storage<Scalar>::Storage(const Scalar* from, std::size_t count) : Storage(count) {
+    std::copy_n(from, count, data_);
+}
+
+template <class Scalar>
+Storage<Scalar> Storage<Scalar>::shared(const Scalar* data, std::size_t count,
+                                        std::shared_ptr<const void> owner) {
+    Storage all;
+    all.data_ = const_cast<Scalar*>(data);
+    all.count_ = count;
+    all.owner_ = std::move(owner);
+    return all;
+}
+
+template <class Scalar>
+Storage<Scalar> Storage<Scalar>::narrow(
+    std::span<const std::uint16_t> numbers, HalfFormat format,
+    std::shared_ptr<const void> owner) requires std::is_same_v<Scalar, float> {
+    return stored(std::make_shared<const Narrow>(numbers, format, std::move(owner)),
+                  numbers.size());
+}
+
+template <class Scalar>
+Storage<Scalar> Storage<Scalar>::stored(std::shared_ptr<const Narrow> numbers,
+                                        std::size_t count) requires std::is_same_v<Scalar, float> {
+    Storage all;
+    all.count_ = count;
+    all.narrow_ = std::move(numbers);
+    return all;
+}
+
+template <class Scalar>
+Storage<Scalar>::Storage(const Storage& other) {
+    if (other.narrow_)
+        count_ = other.count_, narrow_ = other.narrow_->again();
+    else
+        *this = other.owner_ ? shared(other.data_, other.count_, other.owner_)
+                             : Storage(other.data_, other.count_);
+}
+
+template <class Scalar>
+bool Storage<Scalar>::operator==(const Storage& other) const {
+    return std::equal(data(), data() + count_, other.data(), other.data() + other.count_);
+}
+
+template class Storage<float>;
+template class Storage<double>;
+template class Storage<std::uint8_t>;
+template class Storage<std::uint16_t>;
+template class Storage<std::uint32_t>;
+
+}  // namespace attn

@@ -22,10 +22,7 @@ void* take(std::size_t bytes);
 /// Returns memory of take(bytes).
 void give(void* memory, std::size_t bytes) noexcept;
 
-/// narrow.h, for numbers that few programs have.
-std::shared_ptr<const Narrow> narrow(std::span<const std::uint16_t> numbers, HalfFormat format,
-                                     std::shared_ptr<const void> owner);
-std::shared_ptr<const Narrow> again(const Narrow& narrow);
+/// Narrow::floats().
 const float* floats(const Narrow& narrow);
 
 }  // namespace storage
@@ -34,6 +31,7 @@ const float* floats(const Narrow& narrow);
 /// be cleared before it is filled. Large ones reuse the memory of freed ones (blocks.h). Or numbers that something else owns
 /// and are immutable (`shared`): copies share them, and a writer gets a copy of its own first. They may be floats of
 /// 16 bits (`narrow`): a reader of floats gets them widened, for as long as this object lives.
+/// storage.cpp lists the types of numbers.
 template <class Scalar>
 class Storage {
     static_assert(std::is_trivially_copyable_v<Scalar>);
@@ -41,43 +39,17 @@ class Storage {
   public:
     Storage() = default;
     /// Holds any content.
-    explicit Storage(std::size_t count) : data_(allocate(count)), count_(count) {}
-    Storage(std::size_t count, Scalar fill) : Storage(count) { std::fill_n(data_, count, fill); }
-    Storage(const Scalar* from, std::size_t count) : Storage(count) {
-        std::copy_n(from, count, data_);
-    }
+    explicit Storage(std::size_t count);
+    Storage(std::size_t count, Scalar fill);
+    Storage(const Scalar* from, std::size_t count);
     /// `owner` keeps them alive.
-    static Storage shared(const Scalar* data, std::size_t count,
-                          std::shared_ptr<const void> owner) {
-        Storage all;
-        all.data_ = const_cast<Scalar*>(data);
-        all.count_ = count;
-        all.owner_ = std::move(owner);
-        return all;
-    }
+    static Storage shared(const Scalar* data, std::size_t count, std::shared_ptr<const void> owner);
     static Storage narrow(std::span<const std::uint16_t> numbers, HalfFormat format,
-                          std::shared_ptr<const void> owner) {
-        static_assert(std::is_same_v<Scalar, float>);
-        Storage all;
-        all.count_ = numbers.size();
-        all.narrow_ = storage::narrow(numbers, format, std::move(owner));
-        return all;
-    }
+                          std::shared_ptr<const void> owner) requires std::is_same_v<Scalar, float>;
     /// Of `count` numbers in the type of a file: 16-bit floats or blocks of codes (narrow.h).
-    static Storage stored(std::shared_ptr<const Narrow> numbers, std::size_t count) {
-        static_assert(std::is_same_v<Scalar, float>);
-        Storage all;
-        all.count_ = count;
-        all.narrow_ = std::move(numbers);
-        return all;
-    }
-    Storage(const Storage& other) {
-        if (other.narrow_)
-            count_ = other.count_, narrow_ = storage::again(*other.narrow_);
-        else
-            *this = other.owner_ ? shared(other.data_, other.count_, other.owner_)
-                                 : Storage(other.data_, other.count_);
-    }
+    static Storage stored(std::shared_ptr<const Narrow> numbers,
+                          std::size_t count) requires std::is_same_v<Scalar, float>;
+    Storage(const Storage& other);
     Storage(Storage&& other) noexcept
         : data_(std::exchange(other.data_, nullptr)),
           count_(std::exchange(other.count_, 0)),
@@ -107,16 +79,9 @@ class Storage {
     const Narrow* narrow() const { return narrow_.get(); }
     std::size_t size() const { return count_; }
     bool empty() const { return count_ == 0; }
-    bool operator==(const Storage& other) const {
-        return std::equal(data(), data() + count_, other.data(), other.data() + other.count_);
-    }
+    bool operator==(const Storage& other) const;
 
   private:
-    static Scalar* allocate(std::size_t count) {
-        return static_cast<Scalar*>(
-            storage::take(byte_count(static_cast<Index>(count), sizeof(Scalar))));
-    }
-
     Scalar* data_ = nullptr;
     std::size_t count_ = 0;
     std::shared_ptr<const void> owner_;     // null: this object

@@ -14,56 +14,26 @@
 
 namespace attn {
 
-/// An owning, contiguous, row-major [B,H,T,d] array. Empty (count 0) means "not there".
+/// An owning, contiguous, row-major [B,H,T,d] array. Empty (count 0) means "not there". tensor.cpp lists the types of numbers.
 template <class Scalar>
 class TensorOf {
   public:
     TensorOf() = default;
-    explicit TensorOf(Shape shape, Scalar fill = Scalar{})
-        : shape_(shape), values_(size_of(shape), fill) {}
-    TensorOf(Shape shape, const std::vector<Scalar>& values)
-        : shape_(shape), values_(values.data(), values.size()) {
-        ATTN_CHECK(static_cast<Index>(values_.size()) == shape.count(),
-                   "values must fill the shape");
-    }
+    explicit TensorOf(Shape shape, Scalar fill = Scalar{});
+    TensorOf(Shape shape, const std::vector<Scalar>& values);
     /// The same numbers for every copy of it, without copying: for large tensors with many readers. Asking one of them for numbers
     /// to write gives that one its own.
-    static TensorOf shared(Shape shape, std::vector<Scalar> values) {
-        ATTN_CHECK(static_cast<Index>(values.size()) == shape.count(),
-                   "values must fill the shape");
-        const auto owner = std::make_shared<const std::vector<Scalar>>(std::move(values));
-        TensorOf tensor;
-        tensor.shape_ = shape;
-        tensor.values_ = Storage<Scalar>::shared(owner->data(), owner->size(), owner);
-        return tensor;
-    }
+    static TensorOf shared(Shape shape, std::vector<Scalar> values);
     /// The same in 16 bits, which stay in memory: floats that a copy is asked for are in that copy alone.
-    static TensorOf narrow(Shape shape, std::vector<std::uint16_t> values, HalfFormat format) {
-        ATTN_CHECK(static_cast<Index>(values.size()) == shape.count(),
-                   "values must fill the shape");
-        const auto owner = std::make_shared<const std::vector<std::uint16_t>>(std::move(values));
-        TensorOf tensor;
-        tensor.shape_ = shape;
-        tensor.values_ = Storage<Scalar>::narrow(*owner, format, owner);
-        return tensor;
-    }
+    static TensorOf narrow(Shape shape, std::vector<std::uint16_t> values,
+                           HalfFormat format) requires std::is_same_v<Scalar, float>;
     /// The same in the type of a file, see narrow.h.
-    static TensorOf stored(Shape shape, std::shared_ptr<const Narrow> numbers) {
-        TensorOf tensor;
-        tensor.shape_ = shape;
-        tensor.values_ =
-            Storage<Scalar>::stored(std::move(numbers), static_cast<std::size_t>(shape.count()));
-        return tensor;
-    }
+    static TensorOf stored(
+        Shape shape, std::shared_ptr<const Narrow> numbers) requires std::is_same_v<Scalar, float>;
     /// Its numbers in 16 bits or in blocks of codes; nullptr: it is held as Scalar.
     const Narrow* narrow() const { return values_.narrow(); }
     /// Uninitialised, for callers that write every entry: a large one costs no time.
-    static TensorOf uninitialised(Shape shape) {
-        TensorOf tensor;
-        tensor.values_ = Storage<Scalar>(size_of(shape));
-        tensor.shape_ = shape;
-        return tensor;
-    }
+    static TensorOf uninitialised(Shape shape);
 
     const Shape& shape() const { return shape_; }
     bool empty() const { return values_.empty(); }
@@ -87,10 +57,6 @@ class TensorOf {
     bool operator==(const TensorOf&) const = default;
 
   private:
-    /// Its entries; throws SizeError where memory cannot address them.
-    static std::size_t size_of(const Shape& shape) {
-        return byte_count(shape.count(), sizeof(Scalar)) / sizeof(Scalar);
-    }
     std::size_t at(Index b, Index h, Index t, Index d) const {
         return static_cast<std::size_t>(((b * shape_.h + h) * shape_.t + t) * shape_.d + d);
     }
