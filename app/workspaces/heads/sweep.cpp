@@ -9,6 +9,7 @@
 #include "app/common/state.h"
 #include "app/common/text.h"
 #include "app/workspaces/heads/grids.h"
+#include "app/workspaces/heads/shown.h"
 #include "app/workspaces/heads/text.h"
 #include "app/workspaces/heads/view.h"
 

@@ -17,6 +17,7 @@
 #include "app/common/map/view.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/large/state.h"
+#include "app/workspaces/large/view.h"
 #include "core/large/planted.h"
 #include "core/large/weight_map.h"
 
