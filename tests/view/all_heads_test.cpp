@@ -3,6 +3,7 @@
 #include "app/common/document/document.h"
 #include "app/common/document/heads.h"
 #include "app/common/document/intervention_effects.h"
+#include "app/common/number_style.h"
 #include "app/common/pair.h"
 #include "app/common/workspace.h"
 #include "app/workspaces/heads/actions.h"
@@ -362,7 +363,7 @@ TEST_CASE("CSV: one line a head with every measure, empty where it is not define
 TEST_CASE("colours: of all heads up to the largest weight, or of each up to its own") {
     AppState state = shown(three_layers());
     AllHeadsView view = build_all_heads_view(state);
-    CHECK(view.legend.high == tick(heads_look(state).shown->largest_of_all));
+    CHECK(view.legend.high == legend_tick(heads_look(state).shown->largest_of_all));
     const std::uint64_t same = view.picture.key;
     CHECK(view.grids[0].range.high == heads_look(state).shown->largest_of_all);
     CHECK(build_all_heads_view(after(state, {SetWeightsToOne{true}})).grids[0].range.high == 1.0);

@@ -2,6 +2,7 @@
 
 #include "app/common/color_look.h"
 #include "app/common/format.h"
+#include "app/common/number_style.h"
 #include "app/workspaces/step/grids.h"
 #include "tests/view/view_test.h"
 
@@ -42,7 +43,7 @@ TEST_CASE("the bar of weights has its marks at the roots, 1/n among them") {
     CHECK(grid.range.high == most);
     CHECK(most < 1.0);
     CHECK(grid.low_label == "0");
-    CHECK(grid.high_label == tick(most));
+    CHECK(grid.high_label == legend_tick(most));
     CHECK(place_of(grid, ".01") == doctest::Approx(std::sqrt(0.01 / most)));
     CHECK(place_of(grid, ".1") == doctest::Approx(std::sqrt(0.1 / most)));
     const std::string uniform = "1/" + std::to_string(grid.columns);
