@@ -141,7 +141,10 @@ void add_sentence(std::string_view line, const view::AppState& state, std::strin
     std::string text(line);
     const std::string& title = state.document().title;
     if (!title.empty() && text.starts_with(title)) text = "Data: " + text;
-    if (std::isalpha(static_cast<unsigned char>(text.front())) != 0 && text.find(' ') != text.npos)
+    const std::string first = text.substr(0, text.find(' '));
+    if (text.substr(first.size()).starts_with(" looks at "))  // a token keeps its case
+        text = "“" + first + "”" + text.substr(first.size());
+    else if (first.size() < text.size())
         text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
     if (!text.ends_with('.') && !text.ends_with('?')) text += '.';
     caption += (caption.empty() ? "" : " ") + text;
