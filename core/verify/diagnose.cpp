@@ -9,6 +9,7 @@
 #include "core/cast.h"
 #include "core/norms.h"
 #include "core/verify/replay.h"
+#include "core/verify/row_sample.h"
 #include "core/verify/serving.h"
 
 namespace attn::verify {
