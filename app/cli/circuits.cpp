@@ -643,10 +643,12 @@ int show_circuits(CircuitsOptions& options, Streams io) {
     const files::NamedFile outputs[] = {{"-o", options.output}};
     or_throw(files::check_outputs(files::files_of({"MODEL", options.model.folder}), outputs));
     if (reads_pairs(options.model.folder))
-        throw bad_input(
-            fmt::format("{} compares texts and images and gives no logits that a change could "
-                        "move; expected a model that gives a next token or a class",
-                        options.model.folder));
+        throw bad_input(fmt::format(
+            "{} {}; expected a model that gives a next token or a class", options.model.folder,
+            reads_among_text(options.model.folder)
+                ? "reads an image among the tokens of a text"
+                : "compares texts and images and gives no logits that a change could "
+                  "move"));
     const OpenedText text = open_text(options.model, kCircuitsName, io);
     const Report report = options.edges          ? edges_report(options, text, io)
                           : options.is_of_head() ? head_report(options, text)

@@ -48,7 +48,7 @@ constexpr std::string_view kGenerateFooter =
     "out.npz\n";
 
 void declare_generate(CLI::App& app, GenerateOptions& options) {
-    add_model_text(app, options.model);
+    add_model_text_or_image(app, options.model);
     add_value(app, "--decoder", options.model.decoder, "TEXT",
               "text that the decoder of a T5 has written so far, to continue");
     add_number(app, "--tokens", options.tokens, "N", files::whole_numbers(1, kMostTokens),

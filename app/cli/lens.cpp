@@ -40,7 +40,7 @@ constexpr std::string_view kLensFooter =
     "dog\" --off 5.1\n";
 
 void declare_lens(CLI::App& app, LensOptions& options) {
-    add_model_text(app, options.model);
+    add_model_text_or_image(app, options.model);
     add_number(app, "--at", options.at, "POSITION", files::whole_numbers(0, files::kMostPosition),
                "position of the prediction, from 0; default the last");
     add_value(app, "--token", options.token, "A",

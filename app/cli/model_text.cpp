@@ -49,22 +49,24 @@ OpenedText open_text(const ModelText& given, std::string_view command, Streams i
     const bool ids = !options.token_ids.empty(), image = !options.image.empty();
     if (ids && options.text)
         throw bad_input("--token-ids and --text are given; expected one of the two");
-    if (image && (ids || options.text))
+    const bool among = image && reads_among_text(options.folder);
+    if (image && !among && (ids || options.text))
         throw bad_input("--image and a text are given; expected one of the two");
     if (!ids && !options.text && !image)
         throw bad_input("no --text; expected the text that the model reads, or --token-ids");
     OpenedText opened;
-    opened.read = image ? options.image
-                  : ids ? text_of_token_ids(options.token_ids)
-                        : *options.text;
+    opened.read = image && !among ? options.image
+                  : ids           ? text_of_token_ids(options.token_ids)
+                                  : options.text.value_or("");
     opened.model = std::make_shared<const Model>(or_throw(Model::open(options.folder)));
     const ModelConfig& config = opened.model->config();
-    if (image && !config.image)
+    if (image && !among && !config.image)
         throw bad_input(fmt::format("{} reads no image; leave out --image", config.family->text));
     for (const std::string& note : opened.model->notes()) write_note(note, command, io);
     if (opened.model->second() != nullptr) {  // its decoder, over the text
-        auto decoding = or_throw(decoding_of(*opened.model, {opened.read, options.decoder, {}},
-                                             *find_backend("staged")));
+        const std::string& second = among ? options.image : options.decoder;
+        auto decoding = or_throw(
+            decoding_of(*opened.model, {opened.read, second, {}}, *find_backend("staged")));
         opened.model = std::make_shared<const Model>(std::move(decoding.decoder));
         opened.tokens = std::move(decoding.tokens);
         return opened;
@@ -98,6 +100,7 @@ void check_decoder(const std::string& decoder, const std::string& model) {
 std::string group_of_given(const std::string& model, GivenToModel given) {
     if (given.decoder) return "decoder";
     if (!given.image || !reads_pairs(model)) return {};
+    if (reads_among_text(model)) return {};
     return given.text ? "match" : "image";
 }
 

@@ -146,11 +146,12 @@ void check_text(const StartOptions& options) {
     if (options.audio)
         check_audio(*options.audio, path,
                     options.text || options.image || !options.token_ids.empty());
-    if (!options.token_ids.empty() && (options.text || options.image))
+    const bool pairs = reads_pairs(path);
+    if (!options.token_ids.empty() && (options.text || (options.image && !pairs)))
         throw bad_input(fmt::format("--token-ids '{}' and {}; expected one of them",
                                     shortened(options.token_ids),
                                     options.text ? "--text" : "--image"));
-    if (options.text && options.image && !reads_pairs(path))
+    if (options.text && options.image && !pairs)
         throw bad_input(fmt::format("--text '{}' and --image '{}'; expected one of the two",
                                     shortened(*options.text), *options.image));
     if (model_option(options).empty() || is_model(path))
@@ -236,7 +237,8 @@ view::OpenFile opened_by(const StartOptions& options, const std::string& path) {
     const std::string shown = group_of_given(
         path, {options.text.has_value(), options.image.has_value(), !options.decoder.empty()});
     if (of_model || !shown.empty()) open.group = of_model ? group->second : shown;
-    if ((open.second_input || open.group) && !open.text && (!open.image || reads_pairs(path)))
+    if ((open.second_input || open.group || reads_among_text(path)) && !open.text &&
+        (!open.image || reads_pairs(path)))
         open.text = files::text_if_none(path);
     if (const std::string reading = reading_json(options); !reading.empty() && !of_model)
         open.options = reading;

@@ -151,6 +151,22 @@ std::string image_read(const ModelTrace& request) {
     return file.empty() ? "no image" : file;
 }
 
+/// Each after a space; those of an image as their number.
+std::string text_of_tokens(const ModelConfig& config, const std::vector<ModelToken>& tokens) {
+    std::string text;
+    Index patches = 0;
+    for (std::size_t n = 0; n < tokens.size(); ++n) {
+        if (!config.image_prompt || tokens[n].id != config.image_prompt->token) {
+            text += " " + tokens[n].text;
+            continue;
+        }
+        ++patches;
+        if (n + 1 < tokens.size() && tokens[n + 1].id == tokens[n].id) continue;
+        text += fmt::format(" [{}]", view::counted(std::exchange(patches, 0), "image token"));
+    }
+    return text;
+}
+
 std::string summary(const ModelTrace& request, const Model& whole, const ModelRun& run,
                     double open_ms, double run_ms) {
     const Model& model = stack_of(whole, request.reading.group);
@@ -180,7 +196,7 @@ std::string summary(const ModelTrace& request, const Model& whole, const ModelRu
                             request.reading.text.empty() ? "silence" : request.reading.text,
                             sound->tokens(), sound->seconds());
     else
-        for (const ModelToken& token : run.tokens) text += " " + token.text;
+        text += text_of_tokens(config, run.tokens);
     return text + "\n" + next_text(model, run);
 }
 

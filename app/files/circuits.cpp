@@ -8,6 +8,7 @@
 #include "app/common/format.h"
 #include "app/common/or_throw.h"
 #include "core/backend.h"
+#include "core/models/family.h"
 
 namespace attn::files {
 namespace {
@@ -54,6 +55,11 @@ std::vector<ModelToken> tokens_read(const Model& stack, const Reading& reading) 
 /// The stack whose parts are looked at. Throws where what is shown is of no stack's own heads.
 const Model& model_shown(const Model& whole, const std::string& group) {
     const auto groups = groups_of(whole);
+    if (whole.config().image_prompt)
+        throw bad_input(fmt::format(
+            "circuits and sweeps of {} are not computed: its text has tokens of an image; expected "
+            "a model of texts or of images",
+            whole.config().family->text));
     if (!groups.empty() && group == groups.back())
         throw bad_input(
             fmt::format("circuits and sweeps are of a stack's own attention; {} is between the "

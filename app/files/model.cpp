@@ -17,6 +17,7 @@
 #include "core/backend.h"
 #include "core/given.h"
 #include "core/models/family.h"
+#include "core/models/image_prompt.h"
 #include "core/models/weights.h"
 #include "core/text.h"
 
@@ -61,6 +62,10 @@ Index tokens_read(const Model& model, const Reading& reading) {
     const Model& stack = stack_of(model, reading.group);
     if (const auto& image = stack.config().image) return image->side() * image->side() + 1;
     if (const auto& sound = stack.config().sound) return sound->tokens();
+    if (model.config().image_prompt) {
+        const auto prompt = image_prompt(model, reading.text, reading.second_input);
+        return prompt ? std::ssize(prompt->tokens) : 0;
+    }
     const Model& reader = model.config().reads_text() ? model : stack;
     const auto tokens = reader.tokens_of(&stack == &model ? reading.text : reading.second_input);
     return tokens ? std::ssize(*tokens) : 0;
@@ -87,7 +92,7 @@ ModelCache::RunKey key_of(const Model& model, const Reading& reading) {
     std::vector<std::string> read;
     if (!model.config().reads_text())
         read = {reading.text};
-    else if (stack_of(model, reading.group).config().image)
+    else if (stack_of(model, reading.group).config().image || model.config().image_prompt)
         read = parts_of(reading.second_input);
     for (const std::string& file : read) {
         if (file.empty()) continue;

@@ -31,7 +31,9 @@ struct Beginning {
 };
 Beginning beginning_of(const Model& model, const view::GenerateText& wanted,
                        const RunControl& control) {
-    if (model.second() == nullptr || !model.second()->reads_across())  // its holder holds this too
+    const bool over = model.second() != nullptr &&
+                      (model.second()->reads_across() || model.config().image_prompt);
+    if (!over)  // its holder holds this too
         return {
             {std::shared_ptr<const Model>(), &model}, or_throw(model.tokens_of(wanted.text)), 0};
     auto decoding = or_throw(decoding_of(model, {wanted.text, wanted.second_input, {}},

@@ -69,24 +69,18 @@ void read_family(ConfigReader& reader, ModelConfig& config) {
                              model_family_text(), python));
 }
 
-void read_activation(ConfigReader& reader, ModelConfig& config) {
-    config.activation = config.family->activation;
-    const json* named =
-        reader.find({"hidden_act", "activation_function", "activation", "hidden_activation"});
-    if (named == nullptr) return;
+Activation read_activation(ConfigReader& reader, std::initializer_list<std::string_view> keys,
+                           Activation otherwise) {
+    const json* named = reader.find(keys);
+    if (named == nullptr) return otherwise;
     const std::string name = named->is_string() ? named->get<std::string>() : "";
-    if (name == "relu")
-        config.activation = Activation::relu;
-    else if (name == "gelu")
-        config.activation = Activation::gelu;
-    else if (name == "gelu_new" || name == "gelu_pytorch_tanh")
-        config.activation = Activation::gelu_tanh;
-    else if (name == "silu" || name == "swish")
-        config.activation = Activation::silu;
-    else if (name == "quick_gelu")
-        config.activation = Activation::quick_gelu;
-    else
-        reader.wrong(*named, "relu, gelu, gelu_new, gelu_pytorch_tanh, quick_gelu or silu");
+    if (name == "relu") return Activation::relu;
+    if (name == "gelu") return Activation::gelu;
+    if (name == "gelu_new" || name == "gelu_pytorch_tanh") return Activation::gelu_tanh;
+    if (name == "silu" || name == "swish") return Activation::silu;
+    if (name == "quick_gelu") return Activation::quick_gelu;
+    reader.wrong(*named, "relu, gelu, gelu_new, gelu_pytorch_tanh, quick_gelu or silu");
+    return otherwise;
 }
 
 /// "relu", "gated-gelu", which is the approximation by tanh, "gated-silu": what T5's MLP is.
@@ -521,7 +515,7 @@ void read_norm_switches(ConfigReader& reader, ModelConfig& config) {
     // All that attention reads without a norm of its own is read by the MLP too.
     if (config.parallel && family.key != "gpt_neox" && family.key != "falcon")
         config.one_norm = true;
-    if (!reader.flag("vision_use_head", true))
+    if (!reader.flag("vision_use_head", true) && !config.image_prompt)
         reader.complain("has 'vision_use_head' = false; expected true: its head makes the vector");
     if (!reader.flag("do_layer_norm_before", true))
         reader.complain(
@@ -644,11 +638,39 @@ void read_expert_groups(ConfigReader& reader, ModelConfig& config) {
             sigmoid ? ", at least 2," : ""));
 }
 
+/// Checks the rules of an image among tokens for this stack: the tower's layers, or the token.
+void check_image_prompt(ConfigReader& reader, ModelConfig& config) {
+    if (!config.image_prompt) return;
+    ImagePromptRules& rules = *config.image_prompt;
+    if (!config.image) {
+        if (rules.token >= config.vocabulary)
+            reader.complain(fmt::format(
+                "has 'vocab_size' = {}; expected more than the number of the image token, {}",
+                config.vocabulary, rules.token));
+        return;
+    }
+    reader.know({"vocab_size", "projection_dim"});  // of no effect on a tower's hidden states
+    for (Index& layer : rules.layers) {
+        const Index from_start = layer < 0 ? layer + config.layers + 1 : layer;
+        if (from_start < 0 || from_start > config.layers)
+            return reader.complain(fmt::format(
+                "has {}, and 'vision_feature_layer' is {}; expected {} to {}",
+                counted(config.layers, "layer"), layer, -config.layers - 1, config.layers));
+        layer = from_start;
+    }
+    if (rules.drops_class && config.image->leading != 1)
+        reader.complain(
+            "has no class token, and 'vision_feature_select_strategy' is \"default\", which leaves "
+            "one out; expected \"full\"");
+}
+
 /// Of one stack.
 Result<ModelConfig> config_of(ConfigReader& reader, ModelConfig config) {
     read_sizes(reader, config);
     read_latents(reader, config);
-    read_activation(reader, config);
+    config.activation = read_activation(
+        reader, {"hidden_act", "activation_function", "activation", "hidden_activation"},
+        config.family->activation);
     read_numbers(reader, config);
     read_layers(reader, config);
     read_expert_groups(reader, config);
@@ -662,11 +684,44 @@ Result<ModelConfig> config_of(ConfigReader& reader, ModelConfig config) {
     read_ends(reader, config);
     read_feed_forward(reader, config);
     read_distances(reader, config);
+    check_image_prompt(reader, config);
     refuse_others(reader, config);
     for (std::string& key : reader.unused())
         (is_family_key(key) ? config.ignored : config.unknown).push_back(std::move(key));
     if (auto valid = reader.finish(); !valid) return tl::unexpected(valid.error());
     return config;
+}
+
+/// Of an image among the tokens of a text: which hidden states of the tower it is made of, and how.
+void read_image_prompt(ConfigReader& reader, ModelConfig& config) {
+    if (config.family->names.projector.empty()) return;
+    ImagePromptRules rules;
+    const auto token = reader.whole({"image_token_index"});
+    rules.token = token.value_or(reader.whole({"image_token_id"}).value_or(rules.token));
+    if (const auto other = reader.whole({"image_token_id"}); other && *other != rules.token)
+        reader.complain(fmt::format(
+            "has 'image_token_id' = {}; expected {}, as 'image_token_index'", *other, rules.token));
+    rules.activation = read_activation(reader, {"projector_hidden_act"}, rules.activation);
+    rules.bias = reader.flag("multimodal_projector_bias", rules.bias);
+    reader.know({"image_seq_length", "vocab_size"});  // the sections say how many there are
+    if (const json* strategy = reader.find({"vision_feature_select_strategy"})) {
+        if (*strategy != "default" && *strategy != "full")
+            reader.wrong(*strategy, "\"default\" or \"full\"");
+        rules.drops_class = *strategy == "default";
+    }
+    if (const json* layers = reader.find({"vision_feature_layer"})) {
+        const json all = layers->is_array() ? *layers : json::array({*layers});
+        rules.layers.clear();
+        for (const json& each : all) {
+            if (!each.is_number_integer() || each > kMostSize || each < -kMostSize)
+                return reader.wrong(*layers, "the number of a layer, or a list of them");
+            rules.layers.push_back(each.get<Index>());
+        }
+        if (all.empty()) reader.wrong(*layers, "the number of a layer, or a list of them");
+    }
+    if (reader.find({"vision_config"}) == nullptr)
+        reader.complain("has no 'vision_config'; expected that of the tower which reads images");
+    config.image_prompt = std::move(rules);
 }
 
 /// The keys beside the sections: of both stacks, or of a model with a text part.
@@ -677,8 +732,26 @@ void read_whole(ConfigReader& reader, ModelConfig& config) {
         if (const json* found = reader.find({key}); found != nullptr && !found->is_object())
             reader.wrong(*found, "an object");
     config.projection = reader.size({"projection_dim"}).value_or(512);
+    read_image_prompt(reader, config);
     reader.refuse_foreign(config.projection);
     config.unknown = reader.unused();
+}
+
+/// The row of a family for the type of its section; without a type the first.
+const ModelFamily* row_of_section(ConfigReader& whole, const json& config,
+                                  const ModelFamily* family) {
+    if (family->section_type.empty()) return family;
+    const auto section = config.find(std::string(family->section));
+    if (section == config.end() || !section->is_object()) return family;
+    const json type = section->value("model_type", json(family->section_type));
+    std::string known;
+    for (const ModelFamily* row = family; row != nullptr; row = row->next) {
+        if (type == row->section_type) return row;
+        known += fmt::format("{}{}", known.empty() ? "" : ", ", row->section_type);
+    }
+    whole.complain(fmt::format("'{}' has 'model_type' = {}; expected one of {}", family->section,
+                               type.dump(), known));
+    return family;
 }
 
 /// The object of one stack, or the whole, over the defaults of its class; an older name of the object replaces all of it.
@@ -688,10 +761,14 @@ json section_of(const json& whole, const ModelFamily& family) {
     if (family.section.empty()) return made.update(whole), made;
     const std::string name(family.section);
     if (const auto at = whole.find(name); at != whole.end() && at->is_object()) made.update(*at);
-    if (family.stack.empty())  // of the whole model, whose text part is read
+    const bool tied = made.value("tie_word_embeddings", json()) == true;
+    if (family.stack.empty()) {  // of the whole model, whose text part is read
+        made.erase("architectures");
         for (const char* const key : {"architectures", "eos_token_id", "quantization_config",
                                       "tie_word_embeddings", "transformers_version"})
             if (const auto at = whole.find(key); at != whole.end()) made[key] = *at;
+        if (tied && !family.names.projector.empty()) made["tie_word_embeddings"] = true;
+    }
     if (const auto at = whole.find(name + "_dict"); at != whole.end() && at->is_object()) {
         made.update(defaults);
         made.update(*at);
@@ -734,6 +811,7 @@ Result<ModelConfig> parse_model_config(std::string_view text, std::string_view w
     read_family(whole, config);
     if (config.family == nullptr) return tl::unexpected(whole.finish().error());
     if (stack == Stack::second) config.family = config.family->second;
+    config.family = row_of_section(whole, *parsed, config.family);
     whole.set_family(config.family);
     const bool apart = !config.family->section.empty();
     if (apart) read_whole(whole, config);

@@ -51,6 +51,15 @@ struct SoundInput {
     double seconds() const { return static_cast<double>(frames * kHop) / double{kRate}; }
 };
 
+/// How a decoder reads an image among its tokens: image_prompt.h has the formulas.
+struct ImagePromptRules {
+    Index token = 32000;            // the id of an image token
+    std::vector<Index> layers{-2};  // hidden states: 0 enters the first block; below 0 from the end
+    bool drops_class = true;        // the class token is left out
+    Activation activation = Activation::gelu;
+    bool bias = true;
+};
+
 /// Layers that are gated delta nets, and their sizes.
 struct DeltaNet {
     Index key_heads = 16, value_heads = 32;
@@ -142,6 +151,8 @@ struct ModelConfig {
     bool eight_bits = false;          // weights may be bitsandbytes' int8, with scales beside them
     std::optional<ImageInput> image;  // of families that read images
     std::optional<SoundInput> sound;  // of families that read sounds
+    std::optional<ImagePromptRules>
+        image_prompt;  // of a decoder that reads images, and of its tower
     std::vector<std::string>
         ignored;  // keys of other families, which this one's own code does not read
     std::vector<std::string> unknown;  // keys of which nothing is known

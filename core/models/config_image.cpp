@@ -109,9 +109,9 @@ void read_image(ConfigReader& reader, ModelConfig& config) {
     }
     image.mean.assign(image.channels, 0.5);
     image.deviation = image.mean;
-    if (config.family->read_out == ReadOut::projected) {
-        image.resampling = Resampling::bicubic;  // as CLIPImageProcessor has them
-        image.keeps_shape = names.pool.empty();  // and SiglipImageProcessor has not
+    if (config.family->read_out == ReadOut::projected || config.image_prompt) {
+        image.resampling = Resampling::bicubic;          // as CLIPImageProcessor has them
+        image.keeps_shape = !names.class_token.empty();  // and SiglipImageProcessor has not
         image.resized = image.size;
         if (image.keeps_shape && image.channels == 3) {
             image.mean = {0.48145466, 0.4578275, 0.40821073};

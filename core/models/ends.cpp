@@ -71,6 +71,11 @@ Tensor class_logits(const Tensor& x, const LinearWeights& classifier) {
     return through(row_of(x, 0), classifier);
 }
 
+Index image_tokens_in(const ModelConfig& config, std::span<const ModelToken> tokens) {
+    if (!config.image_prompt) return 0;
+    return std::ranges::count(tokens, config.image_prompt->token, &ModelToken::id);
+}
+
 /// The probe's attention over the rows, y, plus MLP(norm(y)): Zhai et al. 2022, arXiv:2106.04560, §3.2.
 Tensor pooled(const Tensor& rows, const Model& model) {
     const PoolWeights& pool = model.weights().pool;
@@ -95,9 +100,15 @@ Tensor embedded(const Model& model, std::span<const ModelToken> tokens, Index fi
     const std::vector<Index> places = position_rows(config, tokens);
     const Index width = weights.embedding.shape().d;
     auto x = Tensor::uninitialised({1, 1, count, width});
+    Index image = image_tokens_in(config, tokens.first(static_cast<std::size_t>(first)));
     for (Index t = 0; t < count; ++t) {
         const auto row = x.matrix(0, 0).row(t);
         const auto at = static_cast<std::size_t>(first + t);
+        if (image_tokens_in(config, tokens.subspan(at, 1)) == 1 &&
+            image < model.image_rows().shape().t) {
+            std::ranges::copy(model.image_rows().matrix(0, 0).row(image++), row.begin());
+            continue;
+        }
         weights.embedding.copy_row(tokens[at].id, row);
         if (config.embedding_factor != 1.0)
             for (float& value : row) value *= static_cast<float>(config.embedding_factor);

@@ -412,21 +412,21 @@ constexpr TensorNames kClipText = {.embedding = "text_model.embeddings.token_emb
                                    .read_out = "text_projection",
                                    .logit_scale = "logit_scale"};
 
-constexpr TensorNames kClipImage = {
-    .positions = "vision_model.embeddings.position_embedding.weight",
-    .embedding_norm = "vision_model.pre_layrnorm",
-    .class_token = "vision_model.embeddings.class_embedding",
-    .patches = "vision_model.embeddings.patch_embedding",
-    .attention_norm = "vision_model.encoder.layers.{}.layer_norm1",
-    .q = "vision_model.encoder.layers.{}.self_attn.q_proj",
-    .k = "vision_model.encoder.layers.{}.self_attn.k_proj",
-    .v = "vision_model.encoder.layers.{}.self_attn.v_proj",
-    .out = "vision_model.encoder.layers.{}.self_attn.out_proj",
-    .mlp_norm = "vision_model.encoder.layers.{}.layer_norm2",
-    .up = "vision_model.encoder.layers.{}.mlp.fc1",
-    .down = "vision_model.encoder.layers.{}.mlp.fc2",
-    .final_norm = "vision_model.post_layernorm",
-    .read_out = "visual_projection"};
+constexpr TensorNames kClipImage = {.prefix = "vision_model.",
+                                    .positions = "embeddings.position_embedding.weight",
+                                    .embedding_norm = "pre_layrnorm",
+                                    .class_token = "embeddings.class_embedding",
+                                    .patches = "embeddings.patch_embedding",
+                                    .attention_norm = "encoder.layers.{}.layer_norm1",
+                                    .q = "encoder.layers.{}.self_attn.q_proj",
+                                    .k = "encoder.layers.{}.self_attn.k_proj",
+                                    .v = "encoder.layers.{}.self_attn.v_proj",
+                                    .out = "encoder.layers.{}.self_attn.out_proj",
+                                    .mlp_norm = "encoder.layers.{}.layer_norm2",
+                                    .up = "encoder.layers.{}.mlp.fc1",
+                                    .down = "encoder.layers.{}.mlp.fc2",
+                                    .final_norm = "post_layernorm",
+                                    .read_out = "visual_projection"};
 
 constexpr TensorNames siglip_text() {
     TensorNames names = kClipText;
@@ -897,6 +897,63 @@ constexpr ModelFamily siglip_vision() {
     return family;
 }
 
+/// A tower whose hidden states a decoder reads.
+constexpr ModelFamily llava_tower(ModelFamily tower, std::string_view type) {
+    tower.kin = tower.key;
+    tower.key = "llava";
+    tower.text = "LLaVA";
+    tower.read_out = ReadOut::none;
+    tower.section_type = type;
+    tower.names.prefix =
+        "model.vision_tower.vision_model. model.vision_tower. vision_tower.vision_model. "
+        "vision_tower.";
+    tower.names.final_norm = tower.names.read_out = tower.names.pool = {};
+    tower.names.projector = "multi_modal_projector";
+    return tower;
+}
+
+constexpr ModelFamily with_next(ModelFamily family, const ModelFamily* next) {
+    family.next = next;
+    return family;
+}
+
+constexpr ModelFamily kLlavaSiglip = llava_tower(siglip_tower(true), "siglip_vision_model");
+constexpr ModelFamily kLlavaClip =
+    with_next(llava_tower(clip_tower(true), "clip_vision_model"), &kLlavaSiglip);
+
+/// A decoder that reads an image among its tokens.
+constexpr ModelFamily llava(ModelFamily decoder, std::string_view defaults) {
+    decoder.section_type = decoder.kin = decoder.key;
+    decoder.key = "llava";
+    decoder.text = "LLaVA";
+    decoder.section = "text_config";
+    decoder.defaults = defaults;
+    decoder.second = &kLlavaClip;
+    decoder.names.prefix = "model.language_model. language_model.model. language_model.";
+    decoder.names.projector = "multi_modal_projector";
+    return decoder;
+}
+
+constexpr ModelFamily mistral() {
+    return with_window(llama("mistral", "Mistral", BiasRule::none, 8), WindowRule::always);
+}
+
+constexpr ModelFamily qwen2() {
+    return with_window(llama("qwen2", "Qwen 2", BiasRule::of_qkv, 32), WindowRule::switched);
+}
+
+constexpr ModelFamily kLlavaQwen2 =
+    llava(qwen2(), R"({"vocab_size": 151936, "hidden_size": 4096, "intermediate_size": 22016,
+        "num_hidden_layers": 32, "num_attention_heads": 32})");
+constexpr ModelFamily kLlavaMistral =
+    with_next(llava(mistral(), R"({"vocab_size": 32000, "hidden_size": 4096,
+        "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32})"),
+              &kLlavaQwen2);
+constexpr ModelFamily kLlavaLlama =
+    with_next(llava(llama_itself("llama", "Llama"), R"({"vocab_size": 32000, "hidden_size": 4096,
+        "intermediate_size": 11008, "num_hidden_layers": 32, "num_attention_heads": 32})"),
+              &kLlavaMistral);
+
 constexpr ModelFamily of_two(ModelFamily first, const ModelFamily* second) {
     first.second = second;
     return first;
@@ -926,9 +983,9 @@ constexpr std::array kFamilies = {
                 .read_out = ReadOut::next_token,
                 .names = kNeox},
     llama_itself("llama", "Llama"),
-    with_window(llama("mistral", "Mistral", BiasRule::none, 8), WindowRule::always),
+    mistral(),
     mixtral(),
-    with_window(llama("qwen2", "Qwen 2", BiasRule::of_qkv, 32), WindowRule::switched),
+    qwen2(),
     qwen3(),
     phi3(),
     gemma2(),
@@ -1006,6 +1063,7 @@ constexpr std::array kFamilies = {
     of_two(clip_tower(false), &kClipSecond),
     of_two(siglip_tower(false), &kSiglipSecond),
     siglip_vision(),
+    kLlavaLlama,
     of_images("vit", "ViT", 1e-12, kVit),
     of_images("deit", "DeiT", 1e-12, deit()),
     of_images("dinov2", "DINOv2", 1e-6, dino()),

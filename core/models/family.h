@@ -79,6 +79,8 @@ struct TensorNames {
     std::string_view logit_scale = {};  // of a pair of towers: ln of what cosines are multiplied by
     std::string_view logit_bias = {};   // added to that product
     std::string_view pool = {};  // of images: attention of one query over all rows, and an MLP
+    // of images that a decoder reads among its tokens: before ".linear_1" and ".linear_2"; the decoder has it, too
+    std::string_view projector = {};
     std::string_view distances =
         {};  // of the first layer, for all: a row for each bucket of distances
     std::string_view plain_up = {};  // in place of gate and up, where the configuration has no gate
@@ -188,6 +190,9 @@ struct ModelFamily {
     std::string_view section = {};   // the object of config.json that is about it
     std::string_view defaults = {};  // JSON of what that, or the file, has where it is not said
     const ModelFamily* second = nullptr;  // the other one, of the same configuration and file
+    // of a family whose parts differ: `model_type` of `section`, by default that of the first row; and the next row
+    std::string_view section_type = {};
+    const ModelFamily* next = nullptr;
 };
 std::span<const ModelFamily> model_families();
 

@@ -13,6 +13,7 @@
 #include "core/engine.h"
 #include "core/models/ends.h"
 #include "core/models/family.h"
+#include "core/models/image_prompt.h"
 #include "core/models/weights.h"
 #include "core/text.h"
 
@@ -21,6 +22,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kOfDecoder{"encoder", "decoder", "cross"};
 constexpr std::array<std::string_view, 3> kOfTowers{"text", "image", "match"};
+constexpr std::array<std::string_view, 2> kOfReaders{"text", "image"};
 constexpr std::array<std::string_view, 2> kOfKinds{"full", "linear"};
 
 /// Layers of attention, and of linear attention, whose heads are others; those kinds that there are.
@@ -42,8 +44,28 @@ ModelRun of_kind(ModelRun run, const ModelConfig& config, bool linear) {
     return run;
 }
 
+/// The decoder reads an image among its tokens.
+bool reads_among(const Model& model) {
+    return model.second() != nullptr && model.config().image_prompt.has_value();
+}
+
 bool has_towers(const Model& model) {
-    return model.second() != nullptr && model.second()->config().image.has_value();
+    return model.second() != nullptr && model.second()->config().image.has_value() &&
+           !reads_among(model);
+}
+
+/// The decoder's run of a text with an image.
+Result<ModelRun> read_among(const Model& model, const Reading& reading, const Backend& backend,
+                            StageSet keep, const RunControl& control,
+                            const Interventions& interventions, LogitRows logits) {
+    auto reader = image_reader(model, reading.text, reading.second_input, backend, control);
+    if (!reader) return tl::unexpected(reader.error());
+    auto run = reader->decoder.run(std::move(reader->prompt.tokens), backend, keep, control,
+                                   interventions, logits);
+    if (!run) return run;
+    run->image = std::move(reader->image);
+    run->note = std::move(reader->note);
+    return run;
 }
 
 /// What the decoder has written, without the tokens that a whole text has around it.
@@ -143,7 +165,8 @@ Result<void> check_group(const Model& model, const Reading& reading,
     if (!reading.group.empty() && std::ranges::find(groups, reading.group) == groups.end())
         return bad_input(fmt::format("group is '{}'; expected one of {}", shortened(reading.group),
                                      fmt::join(groups, ", ")));
-    if (!groups.empty() && reading.group == groups.back() && !interventions.empty())
+    if (!groups.empty() && reading.group == groups.back() && !interventions.empty() &&
+        !reads_among(model))
         return bad_input(fmt::format(
             "interventions are of a stack's own attention; expected none in {}", reading.group));
     return {};
@@ -153,6 +176,7 @@ Result<void> check_group(const Model& model, const Reading& reading,
 
 std::span<const std::string_view> groups_of(const Model& model) {
     if (model.second() == nullptr) return kinds_of(model.config());
+    if (reads_among(model)) return kOfReaders;
     return has_towers(model) ? kOfTowers : kOfDecoder;
 }
 
@@ -167,11 +191,16 @@ std::span<const std::string_view> groups_in(const std::filesystem::path& folder)
     const auto config = read_model_config(folder / "config.json");
     if (!config) return {};
     if (config->family->second == nullptr || config->alone) return kinds_of(*config);
+    if (config->image_prompt) return kOfReaders;
     return config->family->second->reads_images ? kOfTowers : kOfDecoder;
 }
 
 bool reads_pairs(const std::filesystem::path& folder) {
-    return std::ranges::equal(groups_in(folder), kOfTowers);
+    return std::ranges::count(groups_in(folder), "image") > 0;
+}
+
+bool reads_among_text(const std::filesystem::path& folder) {
+    return std::ranges::equal(groups_in(folder), kOfReaders);
 }
 
 bool reads_sounds(const std::filesystem::path& folder) {
@@ -222,6 +251,11 @@ Result<Decoding> decoding_of(const Model& model, const Reading& reading, const B
     if (has_towers(model) || model.second() == nullptr)
         return bad_input(
             fmt::format("{} gives no next token: it has no decoder", model.config().family->text));
+    if (reads_among(model))
+        return image_reader(model, reading.text, reading.second_input, backend, control)
+            .map([](ImageReader&& reader) {
+                return Decoding{std::move(reader.decoder), std::move(reader.prompt.tokens), {}};
+            });
     auto encoded = model.read(reading.text, backend, {}, control);
     if (!encoded) return tl::unexpected(encoded.error());
     auto tokens = written_tokens(model, reading.second_input);
@@ -247,6 +281,11 @@ Result<ModelRun> read_group(const Model& model, const Reading& reading, const Ba
                 "{}only the first of {} {} is read; the group match compares them",
                 run->note.empty() ? "" : "; ", parts.size(), image ? "images" : "texts");
         return run;
+    }
+    if (reads_among(model)) {
+        if (reading.group != "image")
+            return read_among(model, reading, backend, keep, control, interventions, logits);
+        return model.second()->read(reading.second_input, backend, keep, control, interventions);
     }
     if (&stack_of(model, reading.group) == &model) {
         auto run = model.read(reading.text, backend, keep, control, interventions, logits);

@@ -15,7 +15,8 @@
 namespace attn {
 
 // Of a model of two stacks: T5's encoder and decoder, with the attention across; CLIP's towers of texts and of images, with
-// the match of their vectors. And of one stack of layers of two kinds: Qwen3-Next's full and linear attention.
+// the match of their vectors; LLaVA's decoder, which reads an image among its tokens, and its tower. And of one stack of
+// layers of two kinds: Qwen3-Next's full and linear attention.
 
 /// The kinds of attention that it has, the first what Model::read() gives; empty: it is one stack.
 std::span<const std::string_view> groups_of(const Model& model);
@@ -25,6 +26,9 @@ std::span<const std::string_view> groups_in(const std::filesystem::path& folder)
 const Model& stack_of(const Model& model, std::string_view group);
 /// The folder's model reads texts and images.
 bool reads_pairs(const std::filesystem::path& folder);
+
+/// The same, and the image is among the tokens of the text.
+bool reads_among_text(const std::filesystem::path& folder);
 
 /// The folder's model reads a sound.
 bool reads_sounds(const std::filesystem::path& folder);
@@ -59,6 +63,7 @@ Result<ModelRun> read_group(const Model& model, const Reading& reading, const Ba
                             LogitRows logits = LogitRows::all);
 
 /// The decoder, reading what the encoder gave of the text, and the tokens that it begins with: its own, then those of `beside`.
+/// Of a decoder that reads an image among its tokens those of the text.
 struct Decoding {
     Model decoder;
     std::vector<ModelToken> tokens, tokens_kv;

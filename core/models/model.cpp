@@ -184,6 +184,12 @@ Model Model::over(const Tensor& memory) const {
     return made;
 }
 
+Model Model::seeing(Tensor vectors) const {
+    Model made = *this;
+    made.image_rows_ = std::move(vectors);
+    return made;
+}
+
 std::vector<std::string> Model::notes() const {
     std::vector<std::string> notes = file_notes_;
     if (config_.eight_bits)
@@ -348,10 +354,22 @@ Result<void> Model::check_tokens(std::span<const ModelToken> tokens, Index befor
     return {};
 }
 
+Result<void> Model::check_image_tokens(std::span<const ModelToken> tokens, bool begins) const {
+    if (!config_.image_prompt || config_.image) return {};
+    const Index vectors = image_rows_.shape().t;
+    const Index stated = std::ranges::count(tokens, config_.image_prompt->token, &ModelToken::id);
+    if (stated == vectors || (begins && stated < vectors)) return {};
+    return bad_input(
+        fmt::format("the text has {}, and the image that is read here {}; expected the same number",
+                    counted(stated, "image token"), counted(vectors, "vector")));
+}
+
 Result<ModelRun> Model::run(std::vector<ModelToken> tokens, const Backend& backend, StageSet keep,
                             const RunControl& control, const Interventions& interventions,
                             LogitRows logits) const {
     if (auto valid = check_tokens(tokens, 0); !valid) return tl::unexpected(valid.error());
+    if (auto valid = check_image_tokens(tokens, false); !valid)
+        return tl::unexpected(valid.error());
     Tensor x = embedded(*this, tokens);
     return run_blocks(std::move(tokens), std::move(x),
                       {backend, keep, control, interventions, nullptr, logits});
@@ -368,6 +386,9 @@ Result<ModelRun> Model::read_on(KvCache& cache, std::vector<ModelToken> tokens,
                         "next token",
                         config_.family->text));
     const Index before = cache.size();
+    if (before == 0)
+        if (auto valid = check_image_tokens(tokens, true); !valid)
+            return tl::unexpected(valid.error());
     if (config_.delta && before > 0)
         return bad_input(fmt::format(
             "{} reads a text as a whole: the state of its linear attention is not stored",

@@ -111,6 +111,10 @@ class Model {
     bool reads_across() const;
     /// This decoder, reading what the last block of its encoder gave, after the final norm: [1, 1, T, width].
     Model over(const Tensor& memory) const;
+    /// This decoder, in which the first image tokens of a text have these vectors: [1, 1, their number, width].
+    Model seeing(Tensor vectors) const;
+    /// Of seeing(); empty: it reads no image.
+    const Tensor& image_rows() const { return image_rows_; }
 
     /// Without a tokenizer a text is the numbers of tokens, "15496 995". An error where it is not, where there is no token in
     /// it, and of a model that reads images.
@@ -146,6 +150,8 @@ class Model {
     Result<void> check_tokens(std::span<const ModelToken> tokens, Index before = 0) const;
 
   private:
+    /// There are as many image tokens as vectors of an image; `begins`: or fewer, where more of the text follow.
+    Result<void> check_image_tokens(std::span<const ModelToken> tokens, bool begins) const;
     struct BlockOptions;  // how blocks are run
     /// What is kept while a block is computed: its output, and q, k, v in place of weights that do not stay.
     StageSet needed_stages(StageSet keep) const;
@@ -169,7 +175,8 @@ class Model {
     std::shared_ptr<const ArrayFile> source_;             // of blocks that are not kept
     std::shared_ptr<std::vector<BlockWeights>> passing_;  // let_blocks_go(): those that are left
     std::shared_ptr<const Model> second_;
-    Tensor memory_;  // of over(); empty: nothing
+    Tensor memory_;      // of over(); empty: nothing
+    Tensor image_rows_;  // of seeing(); empty: nothing
 };
 
 /// What a layer's attention does besides its tensors.

@@ -85,6 +85,8 @@ void add_entry(const Model& model, const ModelRun& run, ModelStages& made) {
     const NormWeights& norm = model.weights().embedding_norm;
     if (!model.config().reads_text())
         return put(made, norm.there() ? S::entry_norm : S::entry, run.embedded);
+    if (model.config().image_prompt)  // image tokens have rows of their own
+        return put(made, S::embedding, run.embedded);
     EmbeddedParts parts = embedded_parts(model, run.tokens);
     const bool alone = parts.type.empty() && parts.position.empty();
     Tensor sum = parts.token;

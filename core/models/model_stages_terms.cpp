@@ -151,6 +151,9 @@ class Terms {
     void add_sum() {
         terms_.computed = 0.0;
         const double factor = config_.residual_factor;
+        const auto& image = config_.image_prompt;
+        if (stage_ == S::embedding && image && run_.tokens[row_].id == image->token)
+            return add({}, run_.embedded(0, 0, row_, column_), 1.0, "projected patch");
         if (stage_ == S::embedding)
             return add({}, model_.weights().embedding(run_.tokens[row_].id, column_),
                        config_.embedding_factor, "row of the table");

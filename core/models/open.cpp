@@ -43,6 +43,11 @@ Result<std::optional<SecondStack>> second_stack_of(const std::filesystem::path& 
         return std::ranges::find(weights->unused, name) == weights->unused.end();
     });
     weights->unused.clear();
+    if (!weights->project_out.weight.empty() &&
+        weights->project_out.weight.shape().d != config.width)
+        return bad_input(
+            fmt::format("the projector makes vectors of {}; expected {}, as the embedding has",
+                        counted(weights->project_out.weight.shape().d, "number"), config.width));
     return SecondStack{*std::move(other), *std::move(weights)};
 }
 

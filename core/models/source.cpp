@@ -4,6 +4,7 @@
 
 #include "core/io/arrays/foreign.h"
 #include "core/io/file.h"
+#include "core/io/json.h"
 
 namespace attn {
 namespace {
@@ -33,6 +34,25 @@ Result<void> refuse_adapter(const std::filesystem::path& folder) {
     return {};
 }
 
+/// The processor of texts and images counts image tokens as config.json does.
+Result<void> check_processor(const std::filesystem::path& file, const ModelConfig& config) {
+    if (!config.image || !is_there(file)) return {};
+    const auto read = read_json_file(file);
+    if (!read) return tl::unexpected(read.error());
+    if (!read->is_object()) return bad_input(fmt::format("{} is not a JSON object", file.string()));
+    const nlohmann::json patch = read->value("patch_size", nlohmann::json());
+    if (!patch.is_null() && patch != config.image->patch)
+        return bad_input(fmt::format("{} has 'patch_size' = {}; expected {}, as config.json",
+                                     file.string(), patch.dump(), config.image->patch));
+    const nlohmann::json strategy = read->value("vision_feature_select_strategy", nlohmann::json());
+    const char* const expected = config.image_prompt->drops_class ? "default" : "full";
+    if (!strategy.is_null() && strategy != expected)
+        return bad_input(fmt::format(
+            "{} has 'vision_feature_select_strategy' = {}; expected \"{}\", as config.json",
+            file.string(), strategy.dump(), expected));
+    return {};
+}
+
 Result<Arrays> weights_in(const std::filesystem::path& folder) {
     for (const std::string_view name : kWeightFiles)
         if (is_there(folder / name)) return open_arrays(folder / name);
@@ -47,10 +67,21 @@ bool is_there(const std::filesystem::path& file) {
 }
 
 Result<void> read_preparation(const std::filesystem::path& folder, ModelConfig& config) {
-    const auto file = folder / "preprocessor_config.json";
+    auto file = folder / "preprocessor_config.json";
+    if (config.image_prompt)
+        if (auto valid = check_processor(folder / "processor_config.json", config); !valid)
+            return valid;
+    const bool nested = config.image_prompt && !is_there(file);
+    if (nested) file = folder / "processor_config.json";
     if ((!config.image && !config.sound) || !is_there(file)) return {};
-    const auto text = read_text_file(file);
+    auto text = read_text_file(file);
     if (!text) return tl::unexpected(text.error());
+    if (nested) {  // as transformers 5 saves it
+        const auto whole = read_json_file(file);
+        if (!whole) return tl::unexpected(whole.error());
+        if (!whole->is_object() || !whole->contains("image_processor")) return {};
+        *text = (*whole)["image_processor"].dump();
+    }
     if (config.sound) return check_sound_preparation(*text, file.string(), *config.sound);
     auto image = parse_image_preparation(*text, file.string(), *std::move(config.image));
     if (!image) return tl::unexpected(image.error());

@@ -68,6 +68,8 @@ class WeightReader {
         }
         if (file.contains(fmt::format("language_model.{}.weight", names_.read_out)))
             read_out_prefix_ = "language_model.";
+        if (file.contains(fmt::format("model.{}.linear_1.weight", names_.projector)))
+            projector_prefix_ = "model.";
         rows_are_inputs_ = config.family->rows_are_inputs;
         add_one_ = config.family->norms_add_one && !config.norms_as_computed;
         qkv_bias_ = config.qkv_bias;
@@ -82,6 +84,7 @@ class WeightReader {
             name.replace(gap, 2, fmt::format("{}", config_.stored_layer(layer)));
         const std::string_view prefix = pattern == names_.read_out      ? read_out_prefix_
                                         : pattern == names_.logits_bias ? ""
+                                        : is_of_projector(pattern)      ? projector_prefix_
                                                                         : prefix_;
         return fmt::format("{}{}{}", prefix, name, part);
     }
@@ -227,7 +230,13 @@ class WeightReader {
                name.ends_with("embeddings.mask_token") ||
                name.ends_with("coder.embed_tokens.weight") ||  // T5's copies of 'shared'
                name.ends_with("EncDecAttention.relative_attention_bias.weight") ||
+               (config_.image_prompt && config_.image &&  // after its hidden states
+                (name.starts_with(fmt::format("{}post_layernorm.", prefix_)) ||
+                 name.starts_with(fmt::format("{}head.", prefix_)))) ||
                name == full_name(names_.read_out, 0, ".weight");
+    }
+    bool is_of_projector(std::string_view pattern) const {
+        return !names_.projector.empty() && pattern.starts_with(names_.projector);
     }
     Result<Shape> matrix_shape(const std::string& name, const std::vector<Index>& extents,
                                Index rows, Index columns) const {
@@ -295,6 +304,7 @@ class WeightReader {
         if (is({names_.qkv, names_.q, names_.k, names_.v, names_.q_down, names_.kv_down}))
             return qkv_bias_;
         if (pattern == names_.out) return out_bias_;
+        if (is_of_projector(pattern)) return config_.image_prompt->bias;
         return std::nullopt;
     }
     /// nullopt: of another type, or not there; numbers() says so.
@@ -437,7 +447,7 @@ class WeightReader {
     const ArrayFile& file_;
     const TensorNames& names_;
     const ModelConfig& config_;
-    std::string_view prefix_ = {}, read_out_prefix_ = {};
+    std::string_view prefix_ = {}, read_out_prefix_ = {}, projector_prefix_ = {};
     bool rows_are_inputs_ = false;
     bool add_one_ = false;
     std::optional<bool> qkv_bias_, out_bias_, mlp_bias_;

@@ -580,6 +580,13 @@ void read_patches(WeightReader& reader, const ModelConfig& config, ModelWeights&
     steps.take(
         reader.convolution(names.patches, config.width, {image.channels, image.patch, image.patch}),
         weights.patches);
+    if (!config.image_prompt) return;
+    const std::string name(names.projector);
+    const Index columns = config.width * std::ssize(config.image_prompt->layers);
+    steps.take(reader.linear(name + ".linear_1", 0, columns, kAny), weights.project_in);
+    if (!steps.ok()) return;
+    steps.take(reader.linear(name + ".linear_2", 0, weights.project_in.weight.shape().d, kAny),
+               weights.project_out);
 }
 
 /// What stands before the blocks. `embedding`: of the other stack; null: it is read.

@@ -90,13 +90,14 @@ struct ModelWeights {
     Tensor distillation_token;  // DeiT's: the same, or empty
     Tensor register_tokens;     // [1, 1, registers, width], or empty
     LinearWeights patches;      // of images: [channels · patch · patch, width], see patches_of
-    LinearWeights sound_in, sound_half;  // of sounds: [3 · mels, width], [3 · width, width]
-    WeightMatrix positions;              // [1, 1, positions, width], or empty
-    Tensor distances;                    // [1, 1, buckets, heads], or empty
-    Tensor logit_scale;                  // of the first of two towers: one number, or empty
-    Tensor logit_bias;                   // the same
-    PoolWeights pool;                    // of images, or none
-    WeightMatrix kinds;                  // BERT's token types; the first is added to every token
+    LinearWeights sound_in, sound_half;     // of sounds: [3 · mels, width], [3 · width, width]
+    WeightMatrix positions;                 // [1, 1, positions, width], or empty
+    Tensor distances;                       // [1, 1, buckets, heads], or empty
+    Tensor logit_scale;                     // of the first of two towers: one number, or empty
+    Tensor logit_bias;                      // the same
+    PoolWeights pool;                       // of images, or none
+    LinearWeights project_in, project_out;  // of images that a decoder reads, or none
+    WeightMatrix kinds;                     // BERT's token types; the first is added to every token
     NormWeights embedding_norm, final_norm;
     LinearWeights
         embedding_map;  // from the width of the tables to that of the model; not there: they are one

@@ -9,7 +9,9 @@
 #include "app/files/tensors.h"
 #include "core/engine.h"
 #include "core/given.h"
+#include "core/io/arrays/array_file.h"
 #include "core/io/file.h"
+#include "core/io/png_image.h"
 #include "core/models/config.h"
 #include "core/models/family.h"
 #include "tests/cli/command.h"
@@ -23,9 +25,10 @@ namespace {
 std::string trace_of(const Scratch& scratch, const std::string& family) {
     const test::ReadableModel model = test::readable_model(scratch, family);
     const std::string out = scratch.at(family + ".npz");
-    const bool image = !model.image.empty();
-    succeeds({"trace", "--model", model.folder, image ? "--image" : "--text",
-              image ? model.image : model.text, "-o", out});
+    Arguments read;
+    if (!model.text.empty()) read = {"--text", model.text};
+    if (!model.image.empty()) read = joined(read, {"--image", model.image});
+    succeeds(joined(joined({"trace", "--model", model.folder}, read), {"-o", out}));
     return out;
 }
 
@@ -167,6 +170,53 @@ TEST_CASE("what a model of two stacks is given says which attention is traced, a
     traced(t5, {"--text", "1 44 20", "--group", "encoder", "--patch", "0.0.v=1 5 9"});
     const Npz npz = read_npz(out).value();
     CHECK(std::ranges::max(floats(npz, "effect_change")) > 0.0F);
+}
+
+TEST_CASE("LLaVA is traced, measured and continued over a text with an image") {
+    const Scratch scratch;
+    const std::string out = scratch.at("out.npz"), model = test::golden_model("llava").string();
+    const std::string image = model + "/image.png";
+    const Arguments read{"--image", image, "--token-ids", "1,44,20,43,20,5,9,33,2"};
+    const Ran ran = succeeds(joined(joined({"trace", "--model", model}, read), {"-o", out}));
+    CHECK(contains(ran.out, "text of text, image (--group)"));
+    CHECK(contains(ran.out, "#1 #44 #20 [9 image tokens] #20 #5 #9 #33 #2"));
+    const Npz npz = read_npz(out).value();
+    const auto expected = must(open_arrays(test::golden_model("llava") / "expected.safetensors"));
+    const auto weights = must(expected->read("l1.weights"));
+    const auto& theirs = std::get<std::vector<float>>(weights.values);
+    const auto& ours = floats(npz, "l1.weights");
+    REQUIRE(ours.size() == theirs.size());
+    for (std::size_t i = 0; i < ours.size(); ++i)
+        CHECK(ours[i] == doctest::Approx(theirs[i]).epsilon(1e-5));
+    // the trace has the picture, and its tokens are known as patches of it
+    const auto file = must(files::read_tensors(out));
+    REQUIRE(file.image);
+    CHECK(file.image->width == 12);
+    CHECK(file.tokens[11] == "2,2");
+    for (const Note& note : file.notes) CHECK_FALSE(contains(note.text, "image is not shown"));
+    const Ran tower = succeeds(
+        joined(joined({"trace", "--model", model}, read), {"--group", "image", "-o", out}));
+    CHECK(contains(tower.out, "CLS and 3 × 3 patches of 4 × 4 pixels"));
+    succeeds(joined(joined({"trace", "--model", model}, read), {"--off", "0.1", "-o", out}));
+    CHECK(std::ranges::max(floats(read_npz(out).value(), "effect_change")) > 0.0F);
+    // a patch from another text, with the same image
+    succeeds(joined(joined({"trace", "--model", model}, read),
+                    {"--patch", "0.0.v=1 44 21 43 20 5 9 33 2", "-o", out}));
+    const Ran heads = succeeds(joined({"heads", model}, read));
+    CHECK(std::ranges::count(heads.out, '\n') == 1 + 2 * 4);
+    const Ran written =
+        succeeds(joined(joined({"generate", model}, read), {"--tokens", "2", "--json"}));
+    CHECK(contains(written.out, "\"token\": \"2,2\""));
+    succeeds(joined(joined({"lens", model}, read), {"--at", "16"}));
+    check_refused(joined({"circuits", model}, read),
+                  "reads an image among the tokens of a text; expected a model that gives a next "
+                  "token or a class");
+    check_refused(
+        {"trace", "--model", model, "--image", image + " || " + image, "--text", "1", "-o", out},
+        "LLaVA reads one image; expected one file in place of 2");
+    check_refused(
+        {"generate", test::golden_model("llama").string(), "--text", "1", "--image", image},
+        "--image and a text are given; expected one of the two");
 }
 
 TEST_CASE("T5 writes on after what its decoder has written") {

@@ -176,8 +176,10 @@ void check_shown(view::AppState& state, HeadPlace place, Index batch, const Expe
 }
 
 Arguments reading(const test::ReadableModel& model) {
-    return model.image.empty() ? Arguments{model.folder, "--text", model.text}
-                               : Arguments{model.folder, "--image", model.image};
+    Arguments what{model.folder};
+    if (!model.text.empty()) what = joined(what, {"--text", model.text});
+    if (!model.image.empty()) what = joined(what, {"--image", model.image});
+    return what;
 }
 
 /// One column of the CSV that `attnscope heads` prints.

@@ -4,6 +4,7 @@
 #include "app/common/document/actions.h"
 #include "app/common/document/call_actions.h"
 #include "app/common/document/document.h"
+#include "app/common/document/image_tokens.h"
 #include "app/common/document/intervention_actions.h"
 #include "app/common/document/interventions.h"
 #include "app/common/document/model_text.h"
@@ -312,6 +313,51 @@ TEST_CASE("CLIP takes a PNG that is dropped, and in its match several") {
     state = answered(state, {view::ReadImage{"none.png"}});
     CHECK(is_shown_text(state, "the shown document stays"));
     CHECK(view::group_of(state.document()) == "text");
+}
+
+TEST_CASE("LLaVA's decoder is shown over words and patches, of the PNG that is dropped or named") {
+    const auto path = test::golden_model("llava");
+    const std::string image = (path / "image.png").string();
+    auto state = shown_group({path.string(), "1 44 20 43 20 5 9 33 2", {}, image});
+    CHECK(state.document().groups == Tokens{"text", "image"});
+    CHECK(view::group_of(state.document()) == "text");
+    REQUIRE(state.document().tokens.size() == 17);
+    CHECK(state.document().tokens[3] == "0,0");
+    REQUIRE(state.document().image);
+    const auto patches = view::image_keys(state);
+    REQUIRE(patches);
+    CHECK(*patches == view::ImageTokens{3, 3, 3});
+    check_weights(state, 0, path.string(), "l0.weights");
+    check_weights(state, 1, path.string(), "l1.weights");
+    CHECK(state.document().read_out.next.size() == 5);
+    const view::GroupsView groups = view::groups_view(state);
+    CHECK(groups.label == "image");
+    CHECK(groups.reads_text);
+    CHECK(groups.reads_beside);
+    CHECK(groups.second_input == image);
+    // a text without an image token has the image before it; without an image it is a text
+    state = answered(state, {view::TypeText{"1 5 2"}});
+    CHECK(state.document().tokens.size() == 12);
+    CHECK(state.document().tokens[0] == "0,0");
+    state = answered(state, {view::TypeBeside{""}});
+    CHECK(state.document().tokens.size() == 3);
+    CHECK_FALSE(state.document().image);
+    // a PNG that is dropped stays among the tokens
+    state = answered(state, {view::OpenFile{image}});
+    CHECK(view::group_of(state.document()) == "text");
+    CHECK(state.document().tokens.size() == 12);
+    CHECK(view::generate_missing_data(state).empty());
+    CHECK(view::interventions_lack(state.document()).empty());
+    show_group(state, "image");
+    CHECK(state.document().tokens.size() == 10);
+    check_weights(state, 1, path.string(), "i1.weights");
+    CHECK(view::interventions_lack(state.document()).empty());
+    CHECK_FALSE(view::generate_missing_data(state).empty());
+    view::SweepAsked asked;
+    asked.circuit = HeadPlace{1, 0};
+    CHECK(sentence_in(swept({path.string(), "1 5", false, Ablation::zero, image, ""}, asked)) ==
+          "circuits and sweeps of LLaVA are not computed: its text has tokens of an image; "
+          "expected a model of texts or of images");
 }
 
 TEST_CASE("circuits and sweeps are of the stack that is shown, and refused between two by name") {

@@ -55,6 +55,7 @@ CHANGES = {
                 "decoder_start_token_id": 3},
     "siglip": {"text_config": {**TOWER, "vocab_size": 45}, "vision_config": {**TOWER, "num_hidden_layers": 2}},
     "siglip_vision_model": TOWER,
+    "llava": {"text_config": SMALL, "vision_config": {**TOWER, "num_hidden_layers": 2}, "image_token_index": 43},
     "dinov2_with_registers": {**THREE, "num_register_tokens": 2},
 }
 
@@ -135,23 +136,23 @@ def golden(family):
     config = {key: value for key, value in saved.items() if (key in own or key in changed) and value != {}}
     for key in ("transformers_version", "dtype", "eos_token_id", "num_labels", "_name_or_path"):
         config.pop(key, None)
-    if family == "siglip":
+    if family in table.PAIRS:
         for part in ("text_config", "vision_config"):
             config[part] = {key: value for key, value in config[part].items() if key in changed[part]}
     elif "text_config" in config:
         config["text_config"] = {key: value for key, value in config["text_config"].items() if key in changed["text_config"]}
         config["vision_config"] = changed.get("vision_config") or {}
     (folder / "config.json").write_text(json.dumps({"model_type": family, **config}, indent=1) + "\n")
-    left_out = ("vision_tower", "projector", "visual", "pooler")
+    left_out = () if family == "llava" else ("vision_tower", "projector", "visual", "pooler")
     arrays = {key: value for key, value in load(folder / "model.safetensors").items() if not any(part in key for part in left_out)}
     save(folder / "model.safetensors", arrays)
-    image = "image_size" in base or family == "siglip"
+    image = "image_size" in base or family in table.PAIRS
     sound = "num_mel_bins" in base
     if sound:
         table.write_sound(folder, 5, 0.4)
     if image:
         table.write_image(folder, 5)
-        (folder / "preprocessor_config.json").write_text(json.dumps({"image_mean": [0.5] * 3, "image_std": [0.5] * 3, **({"resample": 2} if "siglip" in family else {})}) + "\n")
+        (folder / "preprocessor_config.json").write_text(json.dumps({"image_mean": [0.5] * 3, "image_std": [0.5] * 3, **({"resample": 2} if "siglip" in family else {"resample": 2, "do_center_crop": False, "size": {"height": 14, "width": 14}} if family == "llava" else {})}) + "\n")
     model = table.opened(folder, cls, left_out)
     routing = []
     for module in model.modules():
@@ -180,8 +181,9 @@ def golden(family):
     if image:
         from PIL import Image
         size = getattr(model.config, "vision_config", model.config).image_size
+        ids = IDS[:3] + [model.config.image_token_id] + IDS[3:] if family == "llava" else IDS
         pixels = numpy.asarray(Image.open(folder / "image.png").resize((size, size), Image.BILINEAR), dtype=numpy.float64)
-        found = {"pixels": torch.tensor((pixels / 255 - 0.5) / 0.5).permute(2, 0, 1), **({"ids": torch.tensor(IDS)} if family == "siglip" else {}), **found}
+        found = {"pixels": torch.tensor((pixels / 255 - 0.5) / 0.5).permute(2, 0, 1), **({"ids": torch.tensor(ids)} if family in table.PAIRS else {}), **found}
     elif sound:
         found = {"features": table.features(model.config, folder / "sound.wav")[0], **found}
     else:

@@ -419,7 +419,8 @@ TEST_CASE("a setting of a wrong type is an error with its name, the value and wh
     // read nowhere, or not where another key says that it does not count
     constexpr std::string_view kNotRead[] = {
         "is_encoder_decoder", "max_window_layers", "original_max_position_embeddings",
-        "sliding_window",     "vocab_size",        "projection_dim"};
+        "sliding_window",     "vocab_size",        "projection_dim",
+        "image_seq_length"};
     int refused = 0;
     for (const ModelFamily& family : model_families()) {
         const auto golden = must(read_json_file(test::golden_model(family.key) / "config.json"));

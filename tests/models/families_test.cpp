@@ -138,6 +138,14 @@ constexpr const char* kGemma3Two =
     "text_config":{"hidden_size":2560,"intermediate_size":10240,"model_type":"gemma3_text","num_hidden_layers":34,
     "rope_scaling":{"factor":8.0,"rope_type":"linear"},"sliding_window":1024},"vision_config":{"hidden_size":1152,
     "image_size":896,"model_type":"siglip_vision_model","num_attention_heads":16,"patch_size":14}})";
+constexpr const char* kLlava =
+    R"({"architectures":["LlavaForConditionalGeneration"],"ignore_index":-100,"image_token_index":32000,"model_type":"llava",
+    "pad_token_id":32001,"projector_hidden_act":"gelu","text_config":{"_name_or_path":"lmsys/vicuna-7b-v1.5",
+    "architectures":["LlamaForCausalLM"],"max_position_embeddings":4096,"model_type":"llama","rms_norm_eps":1e-05,
+    "torch_dtype":"float16","vocab_size":32064},"tie_word_embeddings":false,"vision_config":{"hidden_size":1024,
+    "image_size":336,"intermediate_size":4096,"model_type":"clip_vision_model","num_attention_heads":16,
+    "num_hidden_layers":24,"patch_size":14,"projection_dim":768,"vocab_size":32000},"vision_feature_layer":-2,
+    "vision_feature_select_strategy":"default","vocab_size":32064})";
 constexpr const char* kModernBert =
     R"({"architectures":["ModernBertForMaskedLM"],"attention_bias":false,"classifier_activation":"gelu","classifier_bias":false,
     "classifier_dropout":0.0,"classifier_pooling":"mean","cls_token_id":50281,"decoder_bias":true,
@@ -230,16 +238,49 @@ std::string fault_with(const char* config, const std::string& key, const std::st
 
 TEST_CASE("every key of a published config.json is known") {
     for (const char* text :
-         {kPythia,  kPhi3,   kGemma2, kGemma3, kOlmo2,        kGranite,   kMixtral,   kOss,
-          kRoberta, kDistil, kDeit,   kDino,   kQwenMoe,      kSmol,      kGemma3Two, kModernBert,
-          kOpt,     kFalcon, kPhi2,   kOlmo,   kStarCoder,    kStableLm,  kCohere,    kAlbert,
-          kElectra, kMpnet,  kBart,   kMarian, kDeepSeekLite, kDeepSeek3, kQwen3Next}) {
+         {kPythia,  kPhi3,    kGemma2, kGemma3, kOlmo2,   kGranite,      kMixtral,   kOss,
+          kRoberta, kDistil,  kDeit,   kDino,   kQwenMoe, kSmol,         kGemma3Two, kModernBert,
+          kLlava,   kOpt,     kFalcon, kPhi2,   kOlmo,    kStarCoder,    kStableLm,  kCohere,
+          kAlbert,  kElectra, kMpnet,  kBart,   kMarian,  kDeepSeekLite, kDeepSeek3, kQwen3Next}) {
         CAPTURE(text);
         const auto config = must(parse_model_config(text, "c.json"));
         CHECK(fmt::format("{}", fmt::join(config.unknown, " ")).empty());
         const bool phi3 = config.family->key == "phi3";  // its class has no such bias
         CHECK(fmt::format("{}", fmt::join(config.ignored, " ")) == (phi3 ? "attention_bias" : ""));
     }
+}
+
+TEST_CASE("a published decoder of texts with an image and its tower have their classes' defaults") {
+    const auto both = [](const std::string& text) {
+        return std::pair(must(parse_model_config(text, "c.json")),
+                         must(parse_model_config(text, "c.json", Stack::second)));
+    };
+    const auto [decoder, tower] = both(kLlava);
+    CHECK(decoder.width == 4096);
+    CHECK(decoder.layers == 32);
+    CHECK(decoder.vocabulary == 32064);
+    CHECK(decoder.epsilon == 1e-5);
+    CHECK(decoder.other_task.empty());
+    CHECK(decoder.image_prompt->token == 32000);
+    CHECK(tower.image->side() == 24);
+    CHECK(tower.layers == 24);
+    CHECK(tower.activation == Activation::quick_gelu);
+    CHECK(tower.image_prompt->layers == std::vector<Index>{23});  // read by the last block
+    CHECK(tower.image_prompt->drops_class);
+    CHECK(tower.unknown.empty());
+    CHECK(tower.ignored.empty());
+    const auto without = [](const char* part) {
+        std::string text(kLlava);
+        text.replace(text.find(part), std::string(part).size(), "");
+        return text;
+    };
+    CHECK(both(without(R"("model_type":"llama",)")).first.kv_heads == 32);
+    CHECK(both(without(R"("image_token_index":32000,)")).first.image_prompt->token == 32000);
+    CHECK(both(without(R"("vision_feature_layer":-2,)")).second.image_prompt->layers.front() == 23);
+    std::string mistral(kLlava);
+    mistral.replace(mistral.find("\"llama\""), 7, "\"mistral\"");
+    CHECK(both(mistral).first.kv_heads == 8);
+    CHECK(both(mistral).first.window == 4096);
 }
 
 TEST_CASE("what published configurations say reaches the layers") {
@@ -294,6 +335,38 @@ TEST_CASE("what published configurations say reaches the layers") {
     CHECK(spec(kQwen3Next, 3).heads == 16);
     CHECK(spec(kQwen3Next, 4).heads == 32);  // of linear attention
     CHECK_FALSE(spec(kQwen3Next, 4).rope);
+}
+
+TEST_CASE("wrong settings of an image among the tokens of a text are refused by name") {
+    const auto second = [](std::string text, std::string_view from, std::string_view to) {
+        text.replace(text.find(from), from.size(), to);
+        return sentence_in(parse_model_config(text, "c.json", Stack::second));
+    };
+    CHECK(fault_with(kLlava, "image_token_index", "40000") ==
+          "c.json 'text_config' has 'vocab_size' = 32064; expected more than the number of the "
+          "image token, 40000");
+    CHECK(fault_with(kLlava, "image_token_id", "5") ==
+          "c.json has 'image_token_id' = 5; expected 32000, as 'image_token_index'");
+    CHECK(
+        fault_with(kLlava, "vision_feature_select_strategy", "\"cls\"") ==
+        "c.json has 'vision_feature_select_strategy' = \"cls\"; expected \"default\" or \"full\"");
+    CHECK(fault_with(kLlava, "vision_feature_layer", "[]") ==
+          "c.json has 'vision_feature_layer' = []; expected the number of a layer, or a list of "
+          "them");
+    CHECK(fault_with(kLlava, "vision_config", "null") ==
+          "c.json has no 'vision_config'; expected that of the tower which reads images");
+    CHECK(second(kLlava, R"("vision_feature_layer":-2)", R"("vision_feature_layer":-26)") ==
+          "c.json 'vision_config' has 24 layers, and 'vision_feature_layer' is -26; expected -25 "
+          "to 24");
+    CHECK(second(kLlava, "clip_vision_model", "pixtral") ==
+          "c.json 'vision_config' has 'model_type' = \"pixtral\"; expected one of "
+          "clip_vision_model, siglip_vision_model");
+    CHECK(second(kLlava, "clip_vision_model", "siglip_vision_model") ==
+          "c.json 'vision_config' has no class token, and 'vision_feature_select_strategy' is "
+          "\"default\", which leaves one out; expected \"full\"");
+    CHECK(fault_with(kLlava, "text_config", R"({"model_type":"gemma"})") ==
+          "c.json 'text_config' has 'model_type' = \"gemma\"; expected one of llama, mistral, "
+          "qwen2");
 }
 
 TEST_CASE("what a row cannot say is refused by its name") {

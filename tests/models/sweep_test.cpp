@@ -10,12 +10,15 @@
 #include <functional>
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "core/backend.h"
 #include "core/engine.h"
 #include "core/io/arrays/array_file.h"
 #include "core/models/block.h"
 #include "core/models/ends.h"
 #include "core/models/family.h"
+#include "core/models/groups.h"
 #include "core/models/interventions.h"
 #include "core/models/patches.h"
 #include "core/models/read_out.h"
@@ -60,6 +63,14 @@ Read read_golden(const std::string& name) {
                 for (const auto id : values) tokens.push_back({static_cast<Index>(id), ""});
         },
         ids.values);
+    if (model->config().image_prompt) {  // the decoder that reads the image
+        std::string text;
+        for (const ModelToken& token : tokens) text += fmt::format(" {}", token.id);
+        auto decoding = must(decoding_of(
+            *model, {text, (test::golden_model(name) / "image.png").string()}, staged()));
+        model = std::make_shared<const Model>(std::move(decoding.decoder));
+        tokens = std::move(decoding.tokens);
+    }
     return {model, [model, tokens](const Interventions& with) {
                 return model->run(tokens, staged(), all_stages(), {}, with);
             }};

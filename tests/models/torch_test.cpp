@@ -1,16 +1,22 @@
 // Models of random weights against what PyTorch computed with them, layer by layer: goldens/models by make_models.py.
 
+#include <cstring>
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "core/backend.h"
 #include "core/io/arrays/array_file.h"
+#include "core/io/file.h"
+#include "core/io/png_image.h"
 #include "core/models/family.h"
 #include "core/models/generate.h"
 #include "core/models/groups.h"
+#include "core/models/image_prompt.h"
 #include "core/models/patches.h"
 #include "core/models/sound.h"
+#include "tests/io/bytes.h"
 #include "tests/models/error.h"
 #include "tests/support/results.h"
 #include "tests/support/small_models.h"
@@ -31,6 +37,13 @@ std::vector<ModelToken> tokens_of(const std::vector<double>& ids) {
     std::vector<ModelToken> tokens;
     for (const double id : ids) tokens.push_back({static_cast<Index>(id), ""});
     return tokens;
+}
+
+/// "1 44 20".
+std::string as_text(const std::vector<double>& ids, std::size_t first = 0) {
+    std::string text;
+    for (std::size_t n = first; n < ids.size(); ++n) text += fmt::format(" {}", ids[n]);
+    return text;
 }
 
 /// Each family, and "phi3~longrope" and the like of goldens/models: its configuration in other ways.
@@ -57,6 +70,11 @@ Result<ModelRun> run_golden(const Model& model, const ArrayFile& expected, const
                       doctest::Approx(features[mel * input->frames + frame]).epsilon(1e-5));
         return model.read(file.string(), backend, keep);
     }
+    if (model.config().image_prompt)
+        return read_group(model,
+                          {as_text(numbers(expected, "ids")),
+                           (test::golden_model(model.config().family->key) / "image.png").string()},
+                          backend, keep);
     if (!model.config().image) return model.run(tokens_of(numbers(expected, "ids")), backend, keep);
     const auto image = must(read_png(test::golden_model(model.config().family->key) / "image.png"));
     const Tensor pixels =
@@ -100,13 +118,6 @@ StageSet retained_by(const Backend& backend) {
     for (const Stage stage : {Stage::q, Stage::k, Stage::v, Stage::weights})
         keep.set(index_of(stage));
     return keep & (backend.stages() | all_stages().reset(index_of(Stage::weights)));
-}
-
-/// "1 44 20".
-std::string as_text(const std::vector<double>& ids, std::size_t first = 0) {
-    std::string text;
-    for (std::size_t n = first; n < ids.size(); ++n) text += fmt::format(" {}", ids[n]);
-    return text;
 }
 
 }  // namespace
@@ -240,6 +251,150 @@ TEST_CASE(
           1e-5);
     CHECK(match.layers[0].trace[Stage::biased](0, 0, 0, 0) !=
           match.layers[0].trace[Stage::scaled](0, 0, 0, 0));
+}
+
+/// The folder with its arrays under other names.
+void copy_renamed(const std::filesystem::path& from, const std::filesystem::path& to,
+                  const std::vector<std::pair<std::string, std::string>>& names) {
+    std::filesystem::create_directories(to);
+    for (const char* file : {"config.json", "preprocessor_config.json"})
+        std::filesystem::copy_file(from / file, to / file);
+    const std::string bytes = must(read_text_file(from / "model.safetensors"));
+    std::uint64_t size = 0;
+    std::memcpy(&size, bytes.data(), sizeof size);
+    const auto stored = nlohmann::json::parse(bytes.substr(sizeof size, size));
+    auto header = nlohmann::json::object();
+    for (const auto& each : stored.items()) {
+        std::string name = each.key();
+        for (const auto& [before, after] : names)
+            if (name.starts_with(before)) {
+                name.replace(0, before.size(), after);
+                break;
+            }
+        header[name] = each.value();
+    }
+    write_bytes(to / "model.safetensors",
+                safetensors(header.dump(), bytes.substr(sizeof size + size)));
+}
+
+TEST_CASE("an image among the tokens of a text, its tower and their logits equal PyTorch's") {
+    const auto folder = test::golden_model("llava");
+    const auto expected = must(open_arrays(folder / "expected.safetensors"));
+    const std::string text = as_text(numbers(*expected, "ids"));
+    const std::string image = (folder / "image.png").string();
+    const Scratch scratch;
+    const std::vector<std::pair<std::string, std::string>> layouts[] = {
+        {},
+        {{"language_model.model.", "model.language_model."},  // transformers 5
+         {"language_model.lm_head", "lm_head"},
+         {"vision_tower.", "model.vision_tower."},
+         {"multi_modal_projector.", "model.multi_modal_projector."}},
+        {{"vision_tower.", "vision_tower.vision_model."}}};  // the published folders
+    for (std::size_t n = 0; n < std::size(layouts); ++n) {
+        CAPTURE(n);
+        const auto named = scratch / fmt::format("layout{}", n);
+        copy_renamed(folder, named, layouts[n]);
+        const auto model = std::make_shared<const Model>(must(Model::open(named)));
+        CHECK(model->notes().empty());
+        REQUIRE(groups_of(*model).size() == 2);
+        const Backend& staged = *find_backend("staged");
+        const StageSet keep = retained_by(staged);
+        const auto read = must(read_group(*model, {text, image}, staged, keep));
+        check_layers(read.layers, 'l', keep, *expected);
+        CHECK(error_of(read.read_out.values(), numbers(*expected, "logits")) < kOtherOrder);
+        const auto tower = must(read_group(*model, {text, image, "image"}, staged, keep));
+        check_layers(tower.layers, 'i', keep, *expected);
+        CHECK(tower.tokens.front().text == "CLS");
+        // each patch by its place among the words
+        REQUIRE(read.tokens.size() == 17);
+        CHECK(read.tokens[2].text == "#20");
+        CHECK(read.tokens[3].text == "0,0");
+        CHECK(read.tokens[11].text == "2,2");
+        CHECK(read.tokens[11].id == 43);
+        REQUIRE(read.image);
+        CHECK(read.image->width == 12);  // 3 patches of 4 pixels
+        // the same, token by token against a cache
+        auto decoding = must(decoding_of(*model, {text, image}, staged));
+        auto generation = must(
+            Generation::of(std::make_shared<const Model>(std::move(decoding.decoder)), staged));
+        const std::vector<ModelToken>& all = decoding.tokens;
+        must(generation.read({all.begin(), all.begin() + 7}));
+        const auto step = must(generation.read({all.begin() + 7, all.end()}));
+        const auto logits = numbers(*expected, "logits");
+        CHECK(error_of(step.logits(), {logits.end() - std::ssize(step.logits()), logits.end()}) <
+              kOtherOrder);
+    }
+}
+
+TEST_CASE("an image token stands for the image, and other numbers of them are refused") {
+    const auto folder = test::golden_model("llava");
+    const auto model = must(Model::open(folder));
+    const std::string image = (folder / "image.png").string();
+    const Backend& staged = *find_backend("staged");
+    const auto prompt = [&](const std::string& text, const std::string& file) {
+        return must(image_prompt(model, text, file));
+    };
+    const auto one = prompt("1 43 5", image);
+    CHECK(one.tokens.size() == 11);
+    CHECK(one.has_image);
+    CHECK(one.note.empty());
+    const auto each = prompt("1 43 43 43 43 43 43 43 43 43 5", image);
+    CHECK(each.tokens == one.tokens);
+    const auto before = prompt("1 5", image);
+    CHECK(before.tokens.front().text == "0,0");
+    CHECK(before.tokens.size() == 11);
+    CHECK(before.note == "the text has no image token: the image is before it");
+    CHECK(prompt("", image).tokens.size() == 9);
+    CHECK_FALSE(prompt("1 5", "").has_image);
+    CHECK(sentence_in(image_prompt(model, "43 1 43", image)) ==
+          "the text has 2 image tokens, #43; expected 1 in place of the image, or 9, one for each "
+          "of its vectors");
+    CHECK(sentence_in(image_prompt(model, "43 1", image + " || " + image)) ==
+          "LLaVA reads one image; expected one file in place of 2");
+    CHECK(sentence_in(model.run({{1, ""}, {43, ""}}, staged)) ==
+          "the text has 1 image token, and the image that is read here 0 vectors; expected the "
+          "same number");
+    // the mean of every pixel, and another image, give other weights of the words behind it
+    const auto last = [&](const std::string& file) {
+        const auto run = must(read_group(model, {"43 1 5", file}, staged));
+        return run.layers[1].trace[Stage::weights];
+    };
+    CHECK_FALSE(last("") == last(image));
+    CHECK(must(read_group(model, {"43 1 5", ""}, staged)).note ==
+          "no image is given: every pixel is the mean");
+    // switching a head off changes the next layer, as of a text
+    const auto off =
+        must(read_group(model, {"43 1 5", image}, staged, all_stages(), {}, {{{0, 0}}, {}, {}}));
+    CHECK_FALSE(off.layers[1].trace[Stage::weights] == last(image));
+}
+
+TEST_CASE("an image is prepared as processor_config.json has it, which agrees with config.json") {
+    const auto folder = test::golden_model("llava");
+    const Scratch scratch;
+    const auto opened = [&](const std::string& more) {
+        const auto to = scratch / "model";
+        std::filesystem::remove_all(to);
+        copy_renamed(folder, to, {});
+        const std::string preparation = must(read_text_file(to / "preprocessor_config.json"));
+        std::filesystem::remove(to / "preprocessor_config.json");
+        write_bytes(to / "processor_config.json",
+                    fmt::format(R"({{{}"image_processor":{}}})", more, preparation));
+        return Model::open(to);
+    };
+    const auto model =
+        must(opened(R"("patch_size":4,"vision_feature_select_strategy":"default",)"));
+    CHECK(model.notes().empty());
+    const auto whole = must(Model::open(folder));
+    const Reading reading{"1 43 5", (folder / "image.png").string()};
+    const Backend& staged = *find_backend("staged");
+    CHECK(must(read_group(model, reading, staged)).read_out ==
+          must(read_group(whole, reading, staged)).read_out);
+    CHECK(sentence_in(opened(R"("patch_size":5,)"))
+              .ends_with("processor_config.json has 'patch_size' = 5; expected 4, as config.json"));
+    CHECK(
+        sentence_in(opened(R"("vision_feature_select_strategy":"full",)"))
+            .ends_with("has 'vision_feature_select_strategy' = \"full\"; expected \"default\", as "
+                       "config.json"));
 }
 
 TEST_CASE("a decoder reads on against a cache what it reads as a whole") {

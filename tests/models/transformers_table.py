@@ -235,6 +235,22 @@ FAMILIES = {
     "siglip_vision_model": ("SiglipVisionModel", SIGLIP_IMAGE, [
         {}, {"num_hidden_layers": 1}, {"num_attention_heads": 3}, {"patch_size": 7}, {"num_channels": 3}, {"layer_norm_eps": 0.03}, {"hidden_act": "relu"},
         {"intermediate_size": 17}, {"image_size": 16}, {"num_hidden_layers": 3}, {"hidden_size": 20, "num_attention_heads": 2}, {"num_attention_heads": 1}]),
+    "llava": ("LlavaForConditionalGeneration", {
+        "text_config": {"model_type": "llama", **LLAMA}, "vision_config": {"model_type": "clip_vision_model", **IMAGE, "intermediate_size": 36},
+        "image_token_index": 46}, [
+        {}, {"vision_feature_select_strategy": "full"}, {"vision_feature_layer": -1}, {"vision_feature_layer": 1}, {"vision_feature_layer": 0},
+        {"vision_feature_layer": [-2, 2]}, {"vision_feature_layer": [-1, 0, 1], "vision_feature_select_strategy": "full"},
+        {"projector_hidden_act": "gelu_new"}, {"projector_hidden_act": "relu", "multimodal_projector_bias": False},
+        {"text_config": {"num_attention_heads": 3, "num_key_value_heads": 1}}, {"text_config": {"num_key_value_heads": 4, "attention_bias": True}},
+        {"text_config": {"model_type": "mistral", "sliding_window": 3}}, {"text_config": {"model_type": "mistral", "sliding_window": None, "head_dim": 10}},
+        {"text_config": {"model_type": "qwen2"}}, {"text_config": {"tie_word_embeddings": True}}, {"tie_word_embeddings": True},
+        {"text_config": {"hidden_size": 20, "num_attention_heads": 2, **YARN}}, {"text_config": {"num_hidden_layers": 3, "rms_norm_eps": 0.03, **LLAMA3}},
+        {"vision_config": {"image_size": 20}}, {"vision_config": {"patch_size": 7}}, {"vision_config": {"image_size": 15, "patch_size": 5, "hidden_act": "gelu"}},
+        {"vision_config": {"num_hidden_layers": 1}}, {"vision_config": {"num_hidden_layers": 3, "num_attention_heads": 3, "layer_norm_eps": 0.03}},
+        {"vision_config": {"model_type": "siglip_vision_model"}, "vision_feature_select_strategy": "full", "vision_feature_layer": -1},
+        {"vision_config": {"model_type": "siglip_vision_model"}, "vision_feature_select_strategy": "full", "vision_feature_layer": [-2, -1],
+         "text_config": {"model_type": "qwen2", "tie_word_embeddings": True}},
+        {"vision_config": {"model_type": "siglip_vision_model"}, "vision_feature_layer": -1}]),
     "vit": ("ViTForImageClassification", {**IMAGE, "intermediate_size": 36, "num_labels": 3}, [
         {}, {"num_hidden_layers": 1}, {"num_attention_heads": 3}, {"patch_size": 7}, {"qkv_bias": False}, {"layer_norm_eps": 0.03}, {"hidden_act": "relu"},
         {"num_labels": 5}, {"intermediate_size": 17}, {"image_size": 16}, {"num_hidden_layers": 3}, {"hidden_size": 20, "num_attention_heads": 2}]),
@@ -249,6 +265,7 @@ FAMILIES = {
         {"mlp_ratio": 3}, {"image_size": 16}, {"num_register_tokens": 1}, {"num_register_tokens": 7, "num_hidden_layers": 3},
         {"hidden_size": 20, "num_attention_heads": 2}, {"num_register_tokens": 0}]),
 }
+PAIRS = ("siglip", "llava")  # that read a text and an image
 # Settings of other architectures, each added alone to every family: a key that the family does not read must change nothing.
 ADDED = {"alibi": True, "attention_bias": True, "attention_multiplier": 0.5, "attn_logit_softcapping": 2.0, "clip_qkv": 0.1, "embedding_multiplier": 2.0,
          "embedding_size": 14, "final_logit_softcapping": 1.5, "first_k_dense_replace": 1, "head_dim": 10, "hidden_act": "relu", "activation_function": "relu",
@@ -324,21 +341,27 @@ def run(model, folder, generates):
     found, outputs = {}, []
     keep = lambda _, __, got: outputs.append(got[0] if isinstance(got, tuple) else got)
     kind = model.config.model_type
-    blocks = [m for m in model.modules() if BLOCK.search(type(m).__name__) and ("Siglip" not in type(m).__name__ or kind.startswith("siglip"))]
+    blocks = [m for m in model.modules()
+              if BLOCK.search(type(m).__name__) and ("Siglip" not in type(m).__name__ or kind.startswith("siglip") or kind == "llava")]
     hooks = [m.register_forward_hook(keep) for m in blocks]
     image = (folder / "image.png").exists()
     if image:
         from PIL import Image
         size = json.loads((folder / "config.json").read_text())
-        size = (size["vision_config"] if kind == "siglip" else size)["image_size"]
+        size = (size["vision_config"] if kind in PAIRS else size)["image_size"]
         pixels = numpy.asarray(Image.open(folder / "image.png").resize((size, size), Image.BILINEAR), dtype=numpy.float64)
         reads = {"pixel_values": torch.tensor((pixels / 255 - 0.5) / 0.5).permute(2, 0, 1)[None]}
     elif (folder / "sound.wav").exists():
         reads = {"input_features": features(model.config, folder / "sound.wav")}
     else:
         reads = {"input_ids": torch.tensor(IDS)[None]}
-    if kind == "siglip":
+    if kind in PAIRS:
         reads["input_ids"] = torch.tensor(IDS)[None]
+    if kind == "llava":
+        with torch.no_grad():
+            image_tokens = [model.config.image_token_id] * len(model.get_image_features(reads["pixel_values"], **read_as(model)).pooler_output[0])
+        reads["input_ids"] = torch.tensor(IDS[:3] + image_tokens + IDS[3:])[None]
+        outputs.clear()
     pair = getattr(model.config, "is_encoder_decoder", False)
     if pair:
         reads["decoder_input_ids"] = torch.tensor([[model.config.decoder_start_token_id, *WRITTEN]])
@@ -355,6 +378,12 @@ def run(model, folder, generates):
             found.update({f"{kind}{n}.residual": residual.double().numpy()[None] for n, residual in enumerate(residuals)})
         found["logits"] = answer.logits.double().numpy()
         return found
+    if kind == "llava":  # the decoder's layers are l0, …, those of the tower, which ran first, i0, …
+        with torch.no_grad():
+            images = model.model.vision_tower(reads["pixel_values"], output_attentions=True).attentions
+        for n, weights in enumerate(images):
+            found[f"i{n}.weights"] = weights.double().numpy()
+            found[f"i{n}.residual"] = outputs.pop(0).double().numpy()[None]
     if kind == "siglip":  # texts' layers are l0, …, those of images i0, …; the latter ran first
         images, texts = answer.vision_model_output.attentions, answer.text_model_output.attentions
         for part, all_weights, residuals in (("i", images, outputs[:len(images)]), ("l", texts, outputs[len(images):])):
@@ -374,10 +403,16 @@ def run(model, folder, generates):
         found["logits"] = answer.logits.double().numpy()
         if hasattr(model, "generate") and model.can_generate() and generates:
             with torch.no_grad(), contextlib.redirect_stderr(io.StringIO()):
-                made = model.generate(input_ids=reads["input_ids"][:, :5], attention_mask=torch.ones(1, 5, dtype=torch.long), max_new_tokens=5,
-                                      do_sample=False, eos_token_id=-1, pad_token_id=0)
-            found["generated"] = made[0, 5:].numpy()
+                read = 5 + (len(image_tokens) if kind == "llava" else 0)
+                made = model.generate(**{**reads, "input_ids": reads["input_ids"][:, :read]}, attention_mask=torch.ones(1, read, dtype=torch.long),
+                                      max_new_tokens=5, do_sample=False, eos_token_id=-1, pad_token_id=0)
+            found["generated"] = made[0, read:].numpy()
     return found
+
+
+def read_as(model):
+    """Which hidden states of the tower a decoder of images reads."""
+    return {key: getattr(model.config, key) for key in ("vision_feature_layer", "vision_feature_select_strategy")}
 
 
 def opened(folder, cls, left_out=("pooler", "vision_tower")):
@@ -385,6 +420,8 @@ def opened(folder, cls, left_out=("pooler", "vision_tower")):
     import torch
     model, info = cls.from_pretrained(folder, attn_implementation="eager", dtype=torch.float64, output_loading_info=True, local_files_only=True,
                                       **({"experts_implementation": "eager"} if "expert" in (folder / "config.json").read_text() else {}))
+    if cls.__name__.startswith("Llava"):
+        left_out = ("pooler", "post_layernorm", ".head.")
     lost = [key for key in [*info["missing_keys"], *map(str, info["mismatched_keys"])] if not any(part in key for part in left_out)]
     if lost:
         raise ValueError(f"weights are missing: {lost[0]}")
@@ -462,12 +499,12 @@ def make(folder, families):
             (at / "change.json").write_text(json.dumps(change))
             if "num_mel_bins" in base:
                 write_sound(at, n)
-            if "image_size" in base or family == "siglip":
+            if "image_size" in base or family in PAIRS:
                 write_image(at, n)
                 size = getattr(model.config, "vision_config", model.config).image_size
                 (at / "preprocessor_config.json").write_text(json.dumps(
                     {"image_mean": [0.5] * 3, "image_std": [0.5] * 3, "size": {"height": size, "width": size},
-                     "resample": 2, "rescale_factor": 1 / 255}))
+                     "resample": 2, "rescale_factor": 1 / 255, **({"do_center_crop": False} if family == "llava" else {})}))
             if not expected(at, cls, True):
                 print(f"{family} {n} {change}: {numpy.load(at / 'expected.npz')['fault']}")
         print(family, len(list((folder / family).iterdir())), flush=True)
@@ -479,7 +516,7 @@ SKIPPED = {"model_type", "architectures", "transformers_version", "dtype", "torc
 def mutations(config, path=()):
     """(what, path, change of the object that has it)."""
     for key, value in config.items():
-        if key in SKIPPED and not (key == "vision_config" and config.get("model_type") == "siglip"):
+        if key in SKIPPED and not (key == "vision_config" and config.get("model_type") in PAIRS):
             continue
         at = (*path, key)
         yield "deleted", at, lambda o, k=key: o.pop(k)
@@ -561,11 +598,17 @@ def compared(folder, attnscope, generates):
         image, sound = folder / "image.png", folder / "sound.wav"
         reads = ["--image", image] if image.exists() else ["--audio", sound] if sound.exists() else ["--token-ids", ",".join(map(str, IDS))]
         ours = {}
-        towers = json.loads((folder / "config.json").read_text()).get("model_type") == "siglip"
-        if towers:
-            reads += ["--token-ids", ",".join(map(str, IDS))]
+        config = json.loads((folder / "config.json").read_text())
+        kind = config.get("model_type")
+        towers = kind == "siglip"
+        ids, image_token = list(IDS), []
+        if kind == "llava":
+            image_token = [next((config[key] for key in ("image_token_index", "image_token_id") if config.get(key) is not None), 32000)]
+            ids[3:3] = image_token
+        if kind in PAIRS:
+            reads += ["--token-ids", ",".join(map(str, ids))]
         decodes = any(key[0] == "d" and "." in key for key in theirs)
-        for group, kind in ((("text", "l"), ("image", "i"), ("match", "m")) if towers else
+        for group, kind in ((("text", "l"), ("image", "i"), ("match", "m")) if towers else (("text", "l"), ("image", "i")) if image_token else
                             (("encoder", "l"), ("decoder", "d"), ("cross", "c")) if decodes else ((None, "l"),)):
             of_group = ["--group", group] if group else []
             if decodes and group != "encoder":
@@ -598,7 +641,8 @@ def compared(folder, attnscope, generates):
                 return "wrong", f"{key}: {apart if isinstance(apart, str) else format(apart, '.1e')}"
             worst = max(worst, apart)
         if generates and "generated" in theirs and "logits" in ours:
-            made = subprocess.run([*attnscope, "generate", folder, "--token-ids", ",".join(map(str, IDS[:5])), "--tokens", "5", "--temperature", "0", "-o", out],
+            made = subprocess.run([*attnscope, "generate", folder, *(["--image", image] if image_token else []),
+                                   "--token-ids", ",".join(map(str, ids[:5 + len(image_token)])), "--tokens", "5", "--temperature", "0", "-o", out],
                                   capture_output=True, text=True)
             if made.returncode != 0:
                 return "wrong", "generate: " + made.stderr.strip()

@@ -40,21 +40,26 @@ struct WithGpt2 : OnDisk {
 /// A small model of random weights beside a tokenizer in which `text` is the tokens that make_models.py ran it over.
 struct ReadableModel {
     std::string folder;
-    std::string text, image;  // one of them
+    std::string text, image;  // one of them; LLaVA reads both
 };
 inline ReadableModel readable_model(const Scratch& scratch, const std::string& family) {
     const std::filesystem::path folder = scratch / family;
     const auto image = golden_model(family) / "image.png";
-    if (family != "clip" && family != "siglip" &&  // which read a text first
+    const bool among = family == "llava";
+    if (family != "clip" && family != "siglip" && !among &&  // which read a text first
         std::filesystem::exists(image))
         return {golden_model(family).string(), "", image.string()};
     if (const auto sound = golden_model(family) / "sound.wav"; std::filesystem::exists(sound))
         return {golden_model(family).string(), sound.string(), ""};
     copy_model(family, folder);
+    if (among)
+        std::filesystem::copy_file(golden_model(family) / "preprocessor_config.json",
+                                   folder / "preprocessor_config.json");
     using Ids = std::vector<std::size_t>;
     const bool bert = family == "bert";  // [CLS] and [SEP] are the first and the last
     const Ids ids = bert               ? Ids{30, 11, 39, 11}
                     : family == "gpt2" ? Ids{7, 7, 0, 49, 12, 3, 30}
+                    : among            ? Ids{1, 44, 20, 43, 20, 5, 9, 33, 2}
                                        : Ids{1, 44, 20, 20, 5, 9, 33, 2};
     std::map<std::size_t, std::string> letters;
     std::string text;
@@ -76,7 +81,7 @@ inline ReadableModel readable_model(const Scratch& scratch, const std::string& f
         std::ofstream(folder / "tokenizer_config.json")
             << R"({"tokenizer_class": "GPT2Tokenizer"})";
     }
-    return {folder.string(), text, ""};
+    return {folder.string(), text, among ? image.string() : ""};
 }
 
 /// Pieces of the sentence encoder's tokenizer, as of tokenizer.json.

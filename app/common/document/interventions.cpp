@@ -138,7 +138,7 @@ std::string interventions_lack(const Document& document) {
     if (document.groups.empty()) return {};
     if (document.groups.back() == "linear")
         return "Interventions need heads whose output goes to W_O without a gate.";
-    if (group_of(document) != document.groups.back()) return {};
+    if (group_of(document) != document.groups.back() || reads_among_text(document)) return {};
     return fmt::format("Interventions need self-attention, which {} does not have.",
                        group_of(document));
 }

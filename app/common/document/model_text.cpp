@@ -43,7 +43,7 @@ std::string quoted_text(const std::string& text) {
 
 /// What of a text the tokens are of: the first, where a tower reads one of several.
 std::string quoted_part(const Document& document, const std::string& text) {
-    if (!has_towers(document)) return quoted_text(text);
+    if (!has_towers(document) || reads_among_text(document)) return quoted_text(text);
     const std::string first = text.substr(0, text.find(kNextSentence));
     return quoted_text(first.substr(0, first.find_last_not_of(' ') + 1));
 }
@@ -280,7 +280,8 @@ void carry_out(AppState& state, const ReadImage& action) {
                     shortened(action.path));
     if (is_blank(action.path)) return warn(state, "no image is given; expected the path of a PNG");
     if (!model->image) {  // a tower's
-        if (model->group.empty()) carry_out(state, ShowGroup{"image"});
+        if (model->group.empty() && !reads_among_text(state.document()))
+            carry_out(state, ShowGroup{"image"});
         return carry_out(state, TypeBeside{action.path});
     }
     leave_typed_text(state);
@@ -329,6 +330,10 @@ void carry_out(AppState& state, const TypeBeside& action) {
     ask_model(state, std::move(wanted));
 }
 
+bool reads_among_text(const Document& document) {
+    return document.groups.size() == 2 && takes_image(document);
+}
+
 GroupsView groups_view(const AppState& state) {
     const Document& document = state.document();
     GroupsView view;
@@ -337,10 +342,11 @@ GroupsView groups_view(const AppState& state) {
     const std::string now = group_of(document);
     view.current = static_cast<int>(std::ranges::find(view.names, now) - view.names.begin());
     const bool towers = has_towers(document);
-    view.label = towers ? "images" : "decoder";
+    const bool among = reads_among_text(document);
+    view.label = among ? "image" : towers ? "images" : "decoder";
     view.second_input = wanted_model(state)->second_input;
     view.reads_text = now != "image";
-    view.reads_beside = !shows_first(document);
+    view.reads_beside = among || !shows_first(document);
     return view;
 }
 

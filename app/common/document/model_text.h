@@ -29,6 +29,8 @@ struct GroupsView {
     bool reads_beside = false;  // and of that
 };
 GroupsView groups_view(const AppState& state);
+/// The model reads an image among the tokens of a text.
+bool reads_among_text(const Document& document);
 
 /// What the model says under its interventions, with the numbers of both runs; "" where there are none.
 std::string without_text(const Document& document);

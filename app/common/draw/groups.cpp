@@ -16,11 +16,13 @@ void draw_group_row(const GroupsView& view, const Frame& frame, Actions& out,
 void draw_beside_field(const GroupsView& view, const Frame& frame, Actions& out,
                        const PlaceControl& place) {
     if (!view.reads_beside) return;
-    const Tip tip = view.label == "images"
-                        ? Tip{"The PNG that the model reads; several with || between them",
-                              "Or drop one on the window. Enter: read it"}
-                        : Tip{"Text of the decoder so far",
-                              "It begins with its own start token. Enter: read it"};
+    const Tip tip =
+        view.label == "image" ? Tip{"The PNG that the model reads at the image token of the text",
+                                    "Or drop one on the window. Enter: read it"}
+        : view.label == "images" ? Tip{"The PNG that the model reads; several with || between them",
+                                       "Or drop one on the window. Enter: read it"}
+                                 : Tip{"Text of the decoder so far",
+                                       "It begins with its own start token. Enter: read it"};
     const auto text =
         list_field(frame, "beside", view.label.c_str(), view.second_input, tip, out, place);
     if (text && *text != view.second_input) out.push_back(TypeBeside{*text});
