@@ -69,6 +69,8 @@ OpenedText open_text(const ModelText& given, std::string_view command, Streams i
             decoding_of(*opened.model, {opened.read, second, {}}, *find_backend("staged")));
         opened.model = std::make_shared<const Model>(std::move(decoding.decoder));
         opened.tokens = std::move(decoding.tokens);
+        if (!opened.model->image_rows().empty() && options.image.empty())
+            write_note(std::string("no image is given: every pixel is the mean"), command, io);
         return opened;
     }
     if (!options.decoder.empty())

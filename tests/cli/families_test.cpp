@@ -208,6 +208,10 @@ TEST_CASE("LLaVA is traced, measured and continued over a text with an image") {
         succeeds(joined(joined({"generate", model}, read), {"--tokens", "2", "--json"}));
     CHECK(contains(written.out, "\"token\": \"2,2\""));
     succeeds(joined(joined({"lens", model}, read), {"--at", "16"}));
+    const Ran blank = succeeds({"generate", model, "--token-ids", "1,43,5", "--tokens", "1"});
+    CHECK(contains(blank.err, "note: no image is given: every pixel is the mean"));
+    CHECK_FALSE(contains(succeeds({"generate", model, "--token-ids", "1,5", "--tokens", "1"}).err,
+                         "no image"));
     check_refused(joined({"circuits", model}, read),
                   "reads an image among the tokens of a text; expected a model that gives a next "
                   "token or a class");
