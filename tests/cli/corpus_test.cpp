@@ -218,7 +218,7 @@ TEST_CASE("corpus: the table, CSV, and what is refused") {
     check_refused({"heads", corpus.model, "--texts", corpus.scratch.at("no.txt")}, "no.txt");
     for (const std::string& other : {corpus.model, std::string("/dev/null")})
         check_refused({"heads", corpus.model, "--texts", other},
-                      "--texts is '" + other + "'; expected a file of texts");
+                      "--texts is '" + other + "'; expected a file with one text a line");
     check_refused({"heads", golden("qkv.npz"), "--texts", corpus.texts},
                   "qkv.npz is not a model, which --texts needs; expected a trained model's folder");
     check_refused({"merge"}, "no FILES");

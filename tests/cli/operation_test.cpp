@@ -144,11 +144,12 @@ TEST_CASE("an operation's option that cannot be is refused by name") {
     for (const OperationInfo& row : operation_table()) keys.emplace_back(row.key);
     check_option_refused({"--operation", "mamba"},
                          "--operation is 'mamba'; expected " + choices(keys));
-    check_option_refused({"--chunk", "2"}, "--chunk is 2 without operation chunked or nsa");
+    check_option_refused({"--chunk", "2"},
+                         "--chunk is 2; expected it only with operation chunked or nsa");
     check_option_refused({"--operation", "chunked", "--recent", "2"},
-                         "--recent is 2 without operation nsa");
+                         "--recent is 2; expected it only with operation nsa");
     check_option_refused({"--operation", "linear", "--state", "2"},
-                         "--state is 2 without operation state-space");
+                         "--state is 2; expected it only with operation state-space");
     check_option_refused({"--operation", "chunked", "--chunk", "0"}, "chunk is 0");
     check_option_refused({"--operation", "latents", "--latents", "-1"}, "latents is -1");
     check_option_refused({"--operation", "state-space", "--state", "1000000000"},
@@ -188,7 +189,7 @@ TEST_CASE("a parameter of an operation that is not asked for is named with the r
     const Scratch scratch;
     const Ran ran = ends(2, {"trace", operation_golden("latents"), "-o", scratch.at("o.npz"),
                              "--operation", "linear"});  // its options say latents=3
-    CHECK(contains(ran.err, "latents is 3 without operation latents"));
+    CHECK(contains(ran.err, "latents is 3; expected it only with operation latents"));
 }
 
 TEST_CASE("training off: dropout does nothing, and there is no stage of it") {

@@ -141,7 +141,8 @@ TEST_CASE("nothing stands out of even rows, and only NaN rows have no measure") 
     std::ranges::fill(inputs->q.values(), 0.0F);
     state = shown(state_of(document_of({inputs}, "pointing.npz")).value());
     CHECK_FALSE(facts(state, 0, 0).label);
-    CHECK(build_all_heads_view(state).point == "L0 H0 has no label.");
+    CHECK(build_all_heads_view(state).point ==
+          "L0 H0 spreads its weights: its mean evenness is 1.00.");
     auto broken = std::make_shared<Inputs>(*inputs);
     broken->q(0, 0, 2, 0) = std::nanf("");
     state = shown(state_of(document_of({broken}, "pointing.npz")).value());

@@ -140,7 +140,7 @@ TEST_CASE("without its model the table is there, and which model is missing is s
     const AllHeadsView view = build_all_heads_view(state);
     CHECK(view.missing_data.empty());
     CHECK(has(view.large_missing_data, "The model fake was not found"));
-    CHECK(view.point.starts_with("Over 3 texts L0 H1 "));
+    CHECK(view.point.starts_with("Over 3 texts, L0 H1 "));
     REQUIRE(view.table);
     CHECK(view.table->rows[1].text.empty());
     CHECK_FALSE(has(view.table->rows[1].tip, "Click"));

@@ -318,7 +318,7 @@ TEST_CASE("scores of a biased call are drawn and named as softmax takes them") {
     CHECK(middle_figure(view).text == cell_number(biased, 2));
     CHECK(view.picture_tip ==
           "weights: a = softmax of B over the keys. scores: the biased score B = 2.00·tanh(S ÷ "
-          "2.00) − slope·|p − j|, S = q′·k′ ÷ √d_k. A pixel that covers several pairs shows their "
+          "2.00) − slope·|p − j|, S = q′·k′ ÷ √d_k; a pixel of several pairs shows their "
           "mean.  Key: W");
     CHECK(score_description(spec, 4) ==
           "mean biased score of 4 × 4 cells, B = 2.00·tanh(S ÷ 2.00) − slope·|p − j|");

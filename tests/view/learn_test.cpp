@@ -600,7 +600,7 @@ TEST_CASE("learn: a recorded run plays on entry for six seconds and rests; nothi
     state = after(state, {ShowLearnStep{std::nullopt}});
     CHECK(shown_learn_step(state) == 500);
     CHECK(learn_point(state).starts_with("90 % right is first reached at step "));
-    CHECK(has(learn_point(state), " with scaling, at step "));
+    CHECK(has(learn_point(state), " with scaling and at step "));
     const LearnView view = build_learn_view(state);
     CHECK(view.recorded);
     CHECK(has(view.notes[0], "After 500 steps: with scaling "));

@@ -201,7 +201,7 @@ TEST_CASE("many heads that are off are counted, the first by name; the colour ba
     REQUIRE(legend.even);
     // √ of the part of the largest weight
     CHECK(*legend.even == doctest::Approx(std::sqrt(0.25 / std::stod(legend.high))).epsilon(0.01));
-    CHECK(has(legend.text, "mark: 1/n = 0.25"));
+    CHECK(has(legend.text, "mark: 1/n = .25"));
 }
 
 TEST_CASE("small pictures mark the head that is off, and how much each later one changed") {

@@ -94,7 +94,7 @@ TEST_CASE(
     CHECK(points[1].unscaled.q.mean > points[0].unscaled.q.mean);
     CHECK(has(page.text, "with respect to the logits z"));
     CHECK(has(page.question, "in the median row"));
-    CHECK(has(page.reveal, "In the median row"));
+    CHECK(has(page.reveal, "in the median row"));
 }
 
 TEST_CASE("tour: a reversed order is nothing to ALiBi, and much to sines") {

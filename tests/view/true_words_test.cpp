@@ -237,7 +237,7 @@ TEST_CASE("glossary: A is softmax of scores over √d_k and τ; digits of half p
     const auto& tau = one_of(*glossary(), "temperature", &GlossaryTerm::term);
     CHECK(has(plain_formula_of(tau), "√d_k"));
     CHECK(has(one_of(*glossary(), "raw score", &GlossaryTerm::term).definition,
-              "need not be symmetric"));
+              "Usually q_i · k_j and q_j · k_i differ"));
     const auto digits = [](FloatFormat format) {  // that tell 1 + 2^(1 − digits) from 1
         int count = 1;
         while (rounded(format, 1.0L + std::exp2(-count)) != 1.0) ++count;

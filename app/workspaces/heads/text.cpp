@@ -94,12 +94,12 @@ std::string deed_of(const HeadFacts& head, HeadMeasure measure) {
 
 constexpr double kEven = 0.9;  // of evenness: above it no token is named
 
-/// "L0 H0 spreads its weights almost evenly: its mean evenness is 0.94"; "" of a head with a label, or that is not even.
+/// "L0 H0 spreads its weights: its mean evenness is 0.94"; "" of a head with a label, or that is not even.
 std::string even_text(const HeadFacts& head) {
     const auto& even = head.measures[evenness];
     if (head.label || !even || !(*even > kEven)) return {};
-    return fmt::format("{} spreads its weights almost evenly: its mean evenness is {}",
-                       head_name(head.place), cell_number(*even, 2));
+    return fmt::format("{} spreads its weights: its mean evenness is {}", head_name(head.place),
+                       cell_number(*even, 2));
 }
 
 std::string unnamed_text(const HeadsResult& result) {

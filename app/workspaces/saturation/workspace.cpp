@@ -60,7 +60,7 @@ void add_saturation_commands(std::vector<Command>& list, const AppState& state) 
     add("Smallest d_k", Key::home, SetSaturationWidth{1});
     add("Largest d_k", Key::end, SetSaturationWidth{kWidestSweep});
     add("Play d_k from 4 to 4096", {}, PlayCollapse{}, !shows_softmax_alone(state),
-        "Softmax alone has no sentence");
+        "Softmax alone has no sentence to play");
     add("Pin this d_k for comparison", Key::c, PinSaturation{controls.d_k});
     add(sampled ? "Model: fixed logits" : "Model: sampled q and k", Key::m,
         SetSaturationModel{sampled ? SaturationModel::fixed_logits : SaturationModel::sampled});

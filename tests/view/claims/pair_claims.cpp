@@ -669,7 +669,7 @@ constexpr Claim kClaims[] = {
     {"{}: {} in each of {} heads", check_sorted_alike},
     {"{} is not defined for any head here{}", check_undefined},
     {"L{} H{} gives a mean weight of {} to {}", check_named_head},
-    {"L{} H{} spreads its weights almost evenly: its mean evenness is {}", check_even_head},
+    {"L{} H{} spreads its weights: its mean evenness is {}", check_even_head},
     {"For “{}”, {}", check_word_heads},
     {"None of the {} heads has a label; L{} H{} has the lowest entropy: {} nats", check_sharpest},
     {"None of the {} heads has a label", check_unnamed},

@@ -27,9 +27,7 @@ const Dimensions& size(const Match& match) { return match.state.document().size;
 const AttentionSpec& spec(const Match& match) { return match.state.document().spec; }
 double d_k(const Match& match) { return static_cast<double>(size(match).d_k); }
 Index pairs(const Match& match) { return size(match).tq * size(match).tk; }
-const SaturationControls& saturation(const Match& match) {
-    return saturation_controls(match.state);
-}
+SaturationControls saturation(const Match& match) { return shown_saturation(match.state); }
 std::size_t at(Index n) { return static_cast<std::size_t>(n); }
 
 // ---- ALiBi and RoPE

@@ -33,8 +33,7 @@ bool tells_change(std::string_view stated, double from, double to) {
 const GradientPoint* gradients_at(const AppState& state) {
     const auto& points = saturation_gradients(state).points;
     if (!points) return nullptr;
-    const auto found =
-        std::ranges::find(*points, saturation_controls(state).d_k, &GradientPoint::d_k);
+    const auto found = std::ranges::find(*points, shown_saturation(state).d_k, &GradientPoint::d_k);
     return found == points->end() ? nullptr : &*found;
 }
 const Spread& shown_in(const AppState& state, const GradientSide& side) {
@@ -97,7 +96,7 @@ bool check_median(const Match& claim) {
              beside(without.mean) <= kFar * with.mean));
 }
 bool check_width_one(const Match& match) {
-    return saturation_controls(match.state).d_k == 1;  // √1 = 1
+    return shown_saturation(match.state).d_k == 1;  // √1 = 1
 }
 bool check_no_choice(const Match& match) {
     const GradientPoint* here = gradients_at(match.state);
@@ -218,7 +217,7 @@ bool tells_root(std::string_view stated, Index d_k) {
 }
 bool check_alone(
     const Match& match) {  // "√64 = 8", "the largest weight is 97 %, and the gradient …"
-    const Index d_k = saturation_controls(match.state).d_k;
+    const Index d_k = shown_saturation(match.state).d_k;
     const auto& [scaled, unscaled] = alone(match.state, d_k);
     const bool none_lost = match.part[1].find("; the gradient") != std::string::npos;
     const auto at = std::min(match.part[1].find("; "), match.part[1].find(", "));
@@ -238,16 +237,15 @@ bool check_alone(
 }
 bool check_alone_same(const Match& match) {  // d_k = 1: "the largest weight is 60 % either way"
     const auto& [scaled, unscaled] = alone(match.state, 1);
-    return saturation_controls(match.state).d_k == 1 &&
-           near(median(scaled.p), median(unscaled.p)) &&
+    return shown_saturation(match.state).d_k == 1 && near(median(scaled.p), median(unscaled.p)) &&
            tells_largest(split(match.part[0], " either way")[0], median(unscaled.p));
 }
 bool check_overflow(const Match& match) {
-    return saturation_controls(match.state).d_k == match.count(0) &&
+    return shown_saturation(match.state).d_k == match.count(0) &&
            std::isnan(median(alone(match.state, match.count(0))[1].p));
 }
 bool check_scaled_alone(const Match& match) {
-    const double p = median(alone(match.state, saturation_controls(match.state).d_k)[0].p);
+    const double p = median(alone(match.state, shown_saturation(match.state).d_k)[0].p);
     if (match.part.empty()) return std::isnan(p);
     return match.part[0] == "more than 99.9 %" ? p >= 0.9995 && p < 1.0 : shows(match.part[0], p);
 }
@@ -257,15 +255,15 @@ bool check_alone_one_key(const Match& match) {
 }
 /// By hand, and taken out exactly: scaled logits are the typed ones at every width.
 bool check_by_hand(const Match& match) {
-    const auto& settings = match.part.size() > 1 ? saturation_controls(match.state).settings
+    const auto& settings = match.part.size() > 1 ? shown_saturation(match.state).settings
                                                  : saturation_curves(match.state).settings;
     return settings.model == SaturationModel::fixed_logits &&
            near(median(alone_of(settings, 4, true).p), median(alone_of(settings, 64, true).p));
 }
 bool check_verdict(const Match& match) {
-    const auto& side =
-        alone(match.state, saturation_controls(match.state)
-                               .d_k)[match.text.starts_with("Softmax with scaling") ? 0 : 1];
+    const auto& side = alone(
+        match.state,
+        shown_saturation(match.state).d_k)[match.text.starts_with("Softmax with scaling") ? 0 : 1];
     const auto verdict = [](double evenness) {
         return evenness >= 0.5 ? "healthy" : evenness >= 0.1 ? "saturating" : "saturated";
     };
@@ -280,7 +278,7 @@ double j_median(const AppState& state, Index d_k, std::size_t side) {
 bool check_pinned_change(
     const Match& match) {  // "d_k 4 → 64: gradient 9.1 times smaller without scaling, …"
     const Index from = match.count(0), to = match.count(1);
-    const SaturationControls& controls = saturation_controls(match.state);
+    const SaturationControls& controls = shown_saturation(match.state);
     if (match.part[2] == "…") return true;
     const auto sides = parts_of("{} without scaling, {} with scaling", match.part[2]);
     return sides && from == controls.pin && to == controls.d_k &&
@@ -295,11 +293,11 @@ bool check_stop_change(const Match& match) {  // of some stop
                          j_median(match.state, to, 1)) &&
             tells_change(match.part[2], j_median(match.state, from, 0),
                          j_median(match.state, to, 0)))
-            return from == saturation_controls(match.state).pin;
+            return from == shown_saturation(match.state).pin;
     return false;
 }
 bool check_sure_change(const Match& match) {
-    const SaturationControls& controls = saturation_controls(match.state);
+    const SaturationControls& controls = shown_saturation(match.state);
     const auto [low, high] = sure(alone(match.state, controls.d_k)[1].jacobian);
     const double from = j_median(match.state, controls.pin, 1);
     return match.count(0) == saturation_curves(match.state).settings.trials &&
@@ -309,14 +307,13 @@ bool check_sure_change(const Match& match) {
                       tells_change(match.part[2], from, low));
 }
 bool check_pinned(const Match& match) {
-    const SaturationControls& controls = saturation_controls(match.state);
+    const SaturationControls& controls = shown_saturation(match.state);
     return controls.pin == controls.d_k && controls.pin == match.count(0);
 }
 bool check_gap(const Match& match) {
     for (Index d_k = 1; d_k <= 4096; d_k *= 2)
         if (j_median(match.state, d_k, 0) > j_median(match.state, d_k, 1)) return true;
-    const Index others[] = {saturation_controls(match.state).d_k,
-                            saturation_controls(match.state).pin};
+    const Index others[] = {shown_saturation(match.state).d_k, shown_saturation(match.state).pin};
     return std::ranges::any_of(others, [&](Index d_k) {
         return j_median(match.state, d_k, 0) > j_median(match.state, d_k, 1);
     });
@@ -346,8 +343,7 @@ double fixed_gap(const std::vector<double>& logits, double d_k) {
 /// Where ‖∂a/∂s‖, which has a further 1/√d_k when scaled, changes sides.
 bool check_raw(const Match& claim) {
     if (!saturation_curves(claim.state).sweep) return claim.part[0] == ": ∂a/∂s = J/√d_k";
-    std::vector<Index> widths{saturation_controls(claim.state).d_k,
-                              saturation_controls(claim.state).pin};
+    std::vector<Index> widths{shown_saturation(claim.state).d_k, shown_saturation(claim.state).pin};
     for (Index d_k = 1; d_k <= 4096; d_k *= 2) widths.push_back(d_k);
     std::ranges::sort(widths);
     std::vector<std::pair<double, double>> crossings;
@@ -384,7 +380,7 @@ bool check_raw(const Match& claim) {
         });
 }
 bool check_percents(const Match& match) {  // "rounded: adds to 100.1 %", of one side
-    const SaturationControls& controls = saturation_controls(match.state);
+    const SaturationControls& controls = shown_saturation(match.state);
     const SaturationPair pair = saturation_at(controls.settings, controls.d_k, controls.draw);
     return std::ranges::any_of(std::array{&pair.scaled, &pair.unscaled}, [&](const auto* row) {
         long tenths = 0;

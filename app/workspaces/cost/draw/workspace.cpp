@@ -174,9 +174,7 @@ void draw_card(const CostCardView& card, const Box& at, const Frame& frame, Acti
     line(frame.fonts.strong, 20, theme.role(card.role), Align::left, card.title);
     line(frame.fonts.strong, 20, card.fits ? theme.text : theme.bad, Align::right, card.value);
     y += frame.px(22);
-    // The sign of the longest T in the plot.
-    line(frame.fonts.small, 16, theme.muted, Align::left,
-         (card.limit.starts_with("T ≤") ? "○ " : "") + card.limit);
+    line(frame.fonts.small, 16, theme.muted, Align::left, card.limit);
     tooltip(frame, card.title, card.tooltip);
 }
 
