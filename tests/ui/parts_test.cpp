@@ -1,6 +1,7 @@
 #include "app/common/draw/parts.h"
-#include "app/common/actions.h"
 
+#include "app/common/actions.h"
+#include "app/common/document/actions.h"
 #include "app/common/parts.h"
 #include "app/common/workspace.h"
 #include "tests/ui/app.h"
@@ -65,9 +66,8 @@ TEST_CASE("every hero has 35 % of the canvas at every size, and no row of contro
 }
 
 TEST_CASE("a low window has one part at a time, which its tabs change") {
-    const view::Action heads = view::LoadPreset{"eight-heads"};
     App app("heads", {1280.0F, 640.0F});
-    app.act({heads, view::SetWorkspace{"heads"}}, 3);
+    app.act({view::SetHeads{2}}, 4);  // the only head has no small picture
     REQUIRE(child("tabs"));
     CHECK(child("all heads") == nullptr);
     const ImRect tabs = child("tabs")->Rect();
@@ -76,7 +76,7 @@ TEST_CASE("a low window has one part at a time, which its tabs change") {
     CHECK(chosen->value == "all heads");
     CHECK(parts_look(app.state).part == "all heads");
     App high("heads");
-    high.act({heads, view::SetWorkspace{"heads"}}, 3);
+    high.act({view::SetHeads{2}}, 4);
     CHECK(child("tabs") == nullptr);
     CHECK(child("all heads"));
 }

@@ -174,7 +174,15 @@ void draw_card(const CostCardView& card, const Box& at, const Frame& frame, Acti
     line(frame.fonts.strong, 20, theme.role(card.role), Align::left, card.title);
     line(frame.fonts.strong, 20, card.fits ? theme.text : theme.bad, Align::right, card.value);
     y += frame.px(22);
-    line(frame.fonts.small, 16, theme.muted, Align::left, card.limit);
+    if (!card.limit.starts_with("T ≤"))
+        line(frame.fonts.small, 16, theme.muted, Align::left, card.limit);
+    else {  // with the ring that is at the longest T in the plot
+        const float radius = frame.px(4), begin = left + 2.0F * radius + frame.px(kSpace8);
+        frame.painter.ring({left + radius, y + frame.px(8)}, radius, theme.role(card.role),
+                           frame.px(2));
+        draw_fitted(frame, frame.fonts.small, {begin, y}, {right, y + frame.px(16)}, Align::left,
+                    theme.muted, card.limit);
+    }
     tooltip(frame, card.title, card.tooltip);
 }
 
