@@ -43,8 +43,8 @@ void declare(CLI::App& app, DiffArguments& text) {
                    "A, or A and B: tensors; a single file is compared with the reference");
     app.add_flag("--json", text.json, "everything, as JSON");
     add_number(app, "--tolerance", text.tolerance, "ABS", files::real_numbers(0, kMostTolerance),
-               "equal is |a - b| <= ABS + R |b|; by default it follows from sizes, magnitudes and "
-               "the precision of float32");
+               "numbers are equal if |a - b| <= ABS + R |b|; by default ABS follows from sizes, "
+               "magnitudes and the precision of float32");
     add_number(app, "--rtol", text.rtol, "R", files::real_numbers(0, kMostTolerance),
                "R of that (0 unless given)");
     add_number(app, "--layer", text.layer, "N", files::whole_numbers(0, files::kMostLayer),

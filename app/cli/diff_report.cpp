@@ -169,8 +169,7 @@ std::string diff_text(const DiffReport& report) {
     }
     const auto only = [&](const std::string& path, const std::vector<std::string>& names) {
         if (!names.empty())
-            text +=
-                fmt::format("\ncompared with nothing: {} of {}\n", fmt::join(names, ", "), path);
+            text += fmt::format("\nnot compared: {} of {}\n", fmt::join(names, ", "), path);
     };
     only(report.a, report.only_a);
     only(report.b, report.only_b);

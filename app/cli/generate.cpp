@@ -35,8 +35,9 @@ struct GenerateOptions {
 
 constexpr std::string_view kGenerateFooter =
     "p = softmax(z / temperature) for the logits z of the next token. top-k keeps the K largest; "
-    "of these, top-p keeps the\nfewest whose p sums to P or more. Their p is divided by its sum. "
-    "Of equal logits the lower number comes first.\nThe same options give the same tokens.\n\n"
+    "of these, top-p keeps the\nfewest whose p sums to P or more. Each p is then divided by "
+    "their sum. Of equal logits the lower number comes first.\n"
+    "The same options give the same tokens.\n\n"
     "out.npz has l<N>.weights [1,H,T,T] for the T tokens that the model read (all except the "
     "last), tokens, token_ids,\nthe residual of each layer, generated (numbers), and the logits "
     "[1,steps,vocabulary] of each choice.\n\n"

@@ -51,8 +51,8 @@ Result<void> check_shown(const AttentionSpec& spec, Index keys) {
             "dropout is {}: a map shows weights before dropout, so 0 is expected", spec.dropout));
     if (spec.score == Score::relative && keys > kMostDistanceKeys)
         return bad_input(
-            fmt::format("score relative over {}: a map of weights has a column of operands for "
-                        "each, so at most {} are expected",
+            fmt::format("score relative has {}: a map of weights needs a column of operands for "
+                        "each; expected at most {}",
                         counted(keys, "key"), kMostDistanceKeys));
     const auto has_operands = [](Score score) { return is_dot(score) || score == Score::relative; };
     if (has_operands(spec.score)) return {};

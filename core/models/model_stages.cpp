@@ -69,7 +69,7 @@ constexpr std::array<ModelStageInfo, kModelStageCount> kModelStages{{
     {S::final_norm, "final_norm", "N", "Final norm", P::end, Role::score, C::diverging,
      "The normalised last residual, which the read-out multiplies."},
     {S::logits, "logits", "z", "Logits", P::end, Role::score, C::diverging,
-     "One number for each possible answer: a dot product with its direction."},
+     "One number for each possible answer, computed from a dot product with its direction."},
     {S::probabilities, "probabilities", "p", "Probabilities", P::end, Role::output, C::unit,
      "Softmax turns the logits into probabilities that sum to 1."},
 }};

@@ -54,7 +54,7 @@ Result<void> check(const Rerun& rerun, const std::optional<std::pair<Index, Inde
         return bad_input("the effect of a change is measured on logits, and this model gives none");
     const ModelRun& run = rerun.run;
     if (std::ssize(run.layers) != rerun.layers || run.embedded.empty() || run.read_out.empty())
-        return bad_input("the run is not one of this model");
+        return bad_input("the run does not belong to this model");
     const Index text = run.read_out.shape().d;
     if (chosen)
         for (const Index token : {chosen->first, chosen->second})

@@ -164,7 +164,7 @@ Result<Tensor> Sweep::replacement(const Tensor& own, const Tensor& other) const 
     if (options_.ablation == Ablation::zero) return Tensor(shape);
     if (options_.ablation == Ablation::patch &&
         (other.shape().h != shape.h || other.shape().d != shape.d))
-        return bad_input("the run to patch from is not one of this model");
+        return bad_input("the run to patch from does not belong to this model");
     Tensor made = own;
     for (Index h = 0; h < shape.h; ++h)
         if (options_.ablation == Ablation::patch) {

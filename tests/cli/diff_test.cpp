@@ -332,7 +332,7 @@ TEST_CASE_FIXTURE(Files, "Q and K without V check scores and weights") {
     CHECK(command({"diff", arrays.write(scratch, "a.npz")}).code == 0);
     arrays.add("context", attend(in, spec).value()[Stage::context]);
     const Ran ran = succeeds({"diff", arrays.write(scratch, "b.npz")});
-    CHECK(contains(ran.out, "compared with nothing: context"));
+    CHECK(contains(ran.out, "not compared: context"));
     CHECK(command({"diff", arrays.write(scratch, "b.npz"), "--causal"}).code == 1);
     // as wide as a value is where there is none
     const Inputs narrow = test::normal_inputs({1, 2, 5, 1});
@@ -446,8 +446,8 @@ TEST_CASE_FIXTURE(OnDisk, "an array that one file alone has is named") {
     const std::string b =
         Arrays().add("weights", weights).add("extra", weights).write(scratch, "b.npz");
     const Ran ran = succeeds({"diff", a, b});
-    CHECK(contains(ran.out, fmt::format("compared with nothing: scores of {}", a)));
-    CHECK(contains(ran.out, fmt::format("compared with nothing: extra of {}", b)));
+    CHECK(contains(ran.out, fmt::format("not compared: scores of {}", a)));
+    CHECK(contains(ran.out, fmt::format("not compared: extra of {}", b)));
 }
 
 TEST_CASE_FIXTURE(Files, "a layer of several is chosen") {

@@ -139,7 +139,7 @@ const OddCase kOddCases[] = {
      look_at_cell(Stage::scores, 0, 1), "The largest product", "Against"},
     {"a sink of −∞ is no score", "step", equal_scores(1.0F, kNoSink),
      look_at_cell(Stage::weights, 0, 1), "The 4 scores that count in this row are all",
-     "the sink’s with them"},
+     "including the sink’s"},
     {"S is symmetric at one pair", "step", equal_pair, look_at_cell(Stage::weights, 0, 1),
      "are the same score", "asymmetric"},
     {"a file's mask is not painted",

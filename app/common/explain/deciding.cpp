@@ -116,7 +116,7 @@ void add_sharing_notes(const AppState& state, Explanation& explanation) {
         explanation.notes.push_back(
             fmt::format("The {} scores that count in this row{} are all {}: whatever the number, "
                         "equal scores get equal weights of 1/{}.",
-                        logits.size(), sinks_too ? ", the sink’s with them," : "",
+                        logits.size(), sinks_too ? ", including the sink’s," : "",
                         number(logits.front()), logits.size()));
     const Document& document = state.document();
     if (i == j || document.size.tq != document.size.tk || !document.inputs->x_kv.empty()) return;

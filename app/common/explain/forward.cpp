@@ -164,7 +164,9 @@ void explain_masked(const AppState& state, Explanation& explanation) {
                                  : "-\\infty" + tex::text_of(", the pair is forbidden"));
     if (!reason.empty()) {
         explanation.notes.push_back(
-            fmt::format("{}. exp(−∞) is exactly 0, so the weight is exactly 0.", reason));
+            fmt::format("{}. exp(−∞) is exactly 0, so the weight is exactly 0 if the row has an "
+                        "allowed key.",
+                        reason));
         return;
     }
     end_with(explanation, cell_expr(state, {source, cell.row, cell.column}));

@@ -132,7 +132,7 @@ CostCardView card_of(Holding storage, const AppState& state, double memory) {
     card.selected = cost_look(state).item == card.item;
     const auto limit = tokens_within(storage, sizes, memory, kMostCostTokens);
     card.limit = !limit                      ? "fits for no T"
-                 : *limit == kMostCostTokens ? "fits for every T drawn"
+                 : *limit == kMostCostTokens ? "fits for every T of the plot"
                                              : "T ≤ " + grouped(*limit);
     if (const Index layers = sizes[CostSize::layers]; storage == Holding::kv_cache && layers > 1)
         card.limit = fmt::format(
@@ -322,7 +322,7 @@ CostMeasureView measure_view(const AppState& state) {
     view.text = !why.empty()                   ? ""  // M says why
                 : !failure.empty()             ? failure
                 : last && !last->fault.empty() ? last->fault
-                : last ? "The last measurement used other sizes. Press M to measure again."
+                : last ? "The last measurement used other settings. Press M to measure again."
                        : "Not measured yet. Press M to run the engine at these sizes.";
     return view;
 }

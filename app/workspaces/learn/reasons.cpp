@@ -32,8 +32,8 @@ std::vector<std::string> learn_reasons(const AppState& state) {
                         percent_text(series->sides[1].records[0]->saturated),
                         learn_run_text(series->request.plan.controls, 1)));
     reasons.emplace_back(
-        "A saturated row passes almost no gradient to W_Q and W_K. If most rows are saturated, the "
-        "gradient of W_Q and W_K comes mostly from the other rows.");
+        "In a saturated row, softmax passes at most 2 % of the weights' gradient to the logits. If "
+        "most rows are saturated, the gradient of W_Q and W_K comes mostly from the other rows.");
     return reasons;
 }
 

@@ -94,7 +94,7 @@ std::string earlier_text(const LearnSeries& series, const std::array<Ending, 2>&
 /// Which rows are saturated: now, and from the first step on.
 std::string saturation_text(const LearnSeries& series, const std::array<Ending, 2>& endings) {
     const LearnControls& controls = series.request.plan.controls;
-    std::string text = "Rows of at least two keys with a weight above 0.99:";
+    std::string text = "Rows with a weight above 0.99, among rows of at least two keys:";
     for (std::size_t run = 0; run < controls.count(); ++run) {
         const auto& records = series.sides[run].records;
         if (records.empty()) return {};

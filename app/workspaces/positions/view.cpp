@@ -457,7 +457,7 @@ PositionsView build_positions_view(const AppState& state) {
     const Index distance = view.controls.distance;
     view.sentence = positions_sentence(*scores, kind, distance);
     view.muted =
-        "Without a mask, attention alone ignores the order of the tokens. A position encoding "
+        "Without a mask, attention alone ignores the order of the tokens. A positional encoding "
         "makes each score depend on positions.";
     view.note = positions_note(*scores);
     view.hero = plot_of(*scores, kind, view.controls, Detail::all);

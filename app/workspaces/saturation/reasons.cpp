@@ -32,7 +32,7 @@ std::vector<std::string> saturation_reasons(const AppState& state) {
             "About 99.7 % of raw scores lie between −{0} and {0}; with scaling, between −3 and 3.",
             significant(3.0 * std::sqrt(static_cast<double>(controls.d_k)), 3)));
     reasons.emplace_back(
-        "Softmax turns a lead of d into a factor e^d. If one score leads the others by much, its "
+        "Softmax turns a lead of d into a factor e^d. If one score leads by a wide margin, its "
         "weight approaches 1 and the others approach 0.");
     reasons.emplace_back(
         "The derivative of a weight a with respect to its own logit is a (1 − a). It vanishes near "

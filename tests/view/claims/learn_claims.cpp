@@ -388,7 +388,7 @@ constexpr Claim kClaims[] = {
     {"After {} step{}: {}", check_point},
     {"{} right is first reached at step {} {} and at step {} {} (means of {} steps)", check_first},
     {"Step {} of {}: {}", check_point},
-    {"Rows of at least two keys with a weight above 0.99: {}", check_saturated_rows},
+    {"Rows with a weight above 0.99, among rows of at least two keys: {}", check_saturated_rows},
     {"Values at this step are means over the last {} steps", check_means},
     {"‖∂L/∂W_Q‖ is larger without scaling, {} against {}, although more rows are saturated",
      check_larger},

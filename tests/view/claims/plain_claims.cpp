@@ -218,7 +218,7 @@ bool check_cache(const Match& match) {
                            with_tokens(cost_controls(match.state).sizes, tokens));
     };
     const std::string limit = split(match.part[0], "; ").back();  // after "32 MiB a layer; "
-    if (limit == "fits for every T drawn") return held(kMostCostTokens) <= kClaimMemory;
+    if (limit == "fits for every T of the plot") return held(kMostCostTokens) <= kClaimMemory;
     const auto most = parts_of("T ≤ {}", limit);
     return most && held(count_of((*most)[0])) <= kClaimMemory &&
            held(count_of((*most)[0]) + 1) > kClaimMemory;
