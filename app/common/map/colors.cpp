@@ -233,7 +233,7 @@ MapLegend map_legend(const WeightRange& range, const MapColors& colors, Index si
         }
     else
         legend.ticks = {{0.0, "0"}, {0.5, tick(range.high / 2.0)}, {1.0, tick(range.high)}};
-    legend.note = range.root ? "from 0 to the largest weight, by the square root" : note(colors);
+    if (!range.root) legend.note = note(colors);
     return legend;
 }
 

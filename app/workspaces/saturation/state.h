@@ -46,6 +46,7 @@ void describe(Visitor& visit, SaturationLook& look);
 /// A playback that moves d_k from 4 to 4096; the setting stays. Transient.
 struct SaturationPlay {
     // transient
+    bool ticks = false;             // a clock runs: without one nothing is played
     std::optional<double> seconds;  // since it began
     bool operator==(const SaturationPlay&) const = default;
 };

@@ -106,6 +106,7 @@ constexpr PersistedValue kPersisted[] = {persisted(saturation_controls),
                                          persisted(saturation_look)};
 
 void tick_saturation(AppState& state, double seconds) {
+    if (!saturation_play(std::as_const(state)).ticks) saturation_play(state).ticks = true;
     if (!saturation_play(std::as_const(state)).seconds) return;
     SaturationPlay& play = saturation_play(state);
     *play.seconds += seconds;
@@ -215,7 +216,8 @@ SaturationControls shown_saturation(const AppState& state) {
 }
 
 void carry_out(AppState& state, const PlayCollapse&) {
-    if (shows_softmax_alone(state) || state.reduced_motion) return;
+    const bool ticks = saturation_play(std::as_const(state)).ticks;
+    if (!ticks || shows_softmax_alone(state) || state.reduced_motion) return;
     saturation_play(state).seconds = 0.0;
 }
 
