@@ -6,6 +6,8 @@
 #include <queue>
 #include <set>
 
+#include "core/large/weight_source.h"
+
 namespace attn::large {
 namespace {
 

@@ -65,7 +65,7 @@ void read_family(ConfigReader& reader, ModelConfig& config) {
     const std::string python = python_of_recording(reader);
     reader.wrong(*reader.find({"model_type"}),  // again, because the complaint names the last key
                  fmt::format("one of {}. For another model, Python records the attention of one "
-                             "run, which attnscope opens: {}",
+                             "run, which can then be opened: {}",
                              model_family_text(), python));
 }
 

@@ -195,7 +195,7 @@ std::vector<std::string> Model::notes() const {
     if (config_.eight_bits)
         notes.push_back(
             "weights of 8 bits are dequantised, q · SCB / 127; bitsandbytes also rounds the inputs "
-            "of their products, attnscope does not");
+            "of their products, which is not done here");
     if (config_.image && !config_.image->has_preparation)
         notes.push_back(fmt::format("the folder has no preprocessor_config.json; an image is {}",
                                     preparation_text(*config_.image)));

@@ -39,11 +39,12 @@ EMSCRIPTEN = """#pragma once
 #include <GLES3/gl3.h>
 #define EM_JS(result, name, parameters, ...) extern "C" result name parameters;
 #define MAIN_THREAD_ASYNC_EM_ASM(...)
+#define EMSCRIPTEN_KEEPALIVE
 extern "C" double emscripten_get_now();
 """
 
 
-LEFT_OUT = ["web/app/gl/window.cpp"]  # wants the Dear ImGui of the page, 1.92
+LEFT_OUT = ["web/app/gl/window.cpp", "web/app/gl/window_events.cpp"]  # want the Dear ImGui of the page, 1.92
 
 
 def resolve(name, folder, overlays):

@@ -346,13 +346,14 @@ TEST_CASE("what is wrong with a config is named") {
         {"audio-spectrogram-transformer", R"(,"num_mel_bins":8,"patch_size":16)", "",
          R"(AutoFeatureExtractor.from_pretrained(".")(SAMPLES, sampling_rate=16000, return_tensors="pt"))"}};
     for (const auto& other : kOthers)
-        CHECK(fault_of(fmt::format(R"({{"model_type":"{}"{}}})", other.type, other.more)) ==
-              fmt::format("c.json has 'model_type' = \"{}\"; expected one of {}. For another "
-                          "model, Python records the attention of one run, which attnscope opens: "
-                          "import attnscope, "
-                          "{}transformers as t; m = t.AutoModel.from_pretrained(\".\"); "
-                          "attnscope.record(m, \"attention.npz\").run(**t.{})",
-                          other.type, model_family_text(), other.imports, other.inputs));
+        CHECK(
+            fault_of(fmt::format(R"({{"model_type":"{}"{}}})", other.type, other.more)) ==
+            fmt::format("c.json has 'model_type' = \"{}\"; expected one of {}. For another "
+                        "model, Python records the attention of one run, which can then be opened: "
+                        "import attnscope, "
+                        "{}transformers as t; m = t.AutoModel.from_pretrained(\".\"); "
+                        "attnscope.record(m, \"attention.npz\").run(**t.{})",
+                        other.type, model_family_text(), other.imports, other.inputs));
     CHECK(fault_of("[]") == "c.json is not a JSON object");
     CHECK(fault_of(R"({"model_type":"gpt2","n_embd":24,"n_layer":2,"vocab_size":50})") ==
           "c.json has no 'num_attention_heads'");

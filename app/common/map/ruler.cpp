@@ -8,6 +8,7 @@
 #include "app/common/map/camera.h"
 #include "app/common/map/pictures.h"
 #include "app/common/map/text.h"
+#include "core/large/map_input.h"
 #include "core/large/weight_map.h"
 
 namespace attn::view {

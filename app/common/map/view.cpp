@@ -13,6 +13,7 @@
 #include "app/common/map/ruler.h"
 #include "app/common/map/text.h"
 #include "app/common/state.h"
+#include "core/large/map_input.h"
 #include "core/large/tiles.h"
 #include "core/large/weight_map.h"
 
