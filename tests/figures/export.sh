@@ -34,7 +34,7 @@ for name in step saturation large; do
 done
 
 # The canvas alone, with its words; the window only with --chrome.
-says step.svg ' looks at ' Softmax cat '0\.160' evenness
+says step.svg ' looks at ' Softmax cat '\.160' evenness
 says saturation.svg without 'almost no gradient' '82 %'
 says large.svg '512 × 512' exact
 ! grep -q '>Help<' step.svg || fail "the rail is in the canvas's figure"

@@ -15,7 +15,7 @@ reads() {
 
 reads 'looks at' --stage weights
 reads 'exp' --chrome --stage weights
-reads '0.577' --stage weights
+reads '.577' --stage weights
 reads 'Raw scores' --stage scores
 reads 'almost no gradient' --workspace saturation
 reads '512 × 512' --planted 512

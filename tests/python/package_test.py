@@ -235,7 +235,7 @@ class Figures(Case):
 
     def test_every_cell_says_its_pair_and_its_weight(self):
         titles = self.titles(self.figure(stage="weights", workspace="step", head=1)._repr_svg_())
-        weight = f"{self.weights[1, 2, 0]:.4f}".rstrip("0")
+        weight = f"{self.weights[1, 2, 0]:.4f}"
         self.assertIn(f"A[saw, the] = {weight}", titles)
         self.assertEqual(len({each for each in titles if each.startswith("A[")}), 25)
         self.assertEqual(len({each for each in titles if each.startswith("A[") and each.endswith("(masked)")}), 10)
