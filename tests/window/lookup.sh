@@ -7,13 +7,13 @@ start --preset the-cat-sat-down --save-session recorded.json
 goes_to lookup
 
 # The query stands in the plane of keys: the first drag that moves it finds it; undo takes the whole drag back.
-mapfile -t plane < <(points 531 531 1 508 508 1; points 430 590 16 460 560 16)
+mapfile -t plane < <(points 531 531 1 422 422 1; points 430 590 16 374 474 16)
 first_that '"action":"move_lookup_query"' drag_right "${plane[@]}"
 does '"action":"end_gesture"' drag_right $((x + 80)) "$y"
 does '"action":"undo"' press ctrl+z
 does '"action":"move_lookup_query"' press Right
 does '"action":"move_lookup_query"' press Up
-mapfile -t keys < <(points 469 469 1 650 650 1; points 430 530 16 620 680 16)
+mapfile -t keys < <(points 469 469 1 564 564 1; points 430 530 16 534 594 16)
 first_that '"action":"move_lookup_key"' drag_right "${keys[@]}"
 does '"action":"undo"' press ctrl+z
 does '"action":"move_lookup_value"' press ctrl+Right
