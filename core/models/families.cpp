@@ -436,19 +436,12 @@ constexpr TensorNames siglip_text() {
 }
 
 /// Of a pair, or of a file of its own, with or without the prefix.
-constexpr TensorNames kSiglipImage = {.prefix = "vision_model.",
-                                      .positions = "embeddings.position_embedding.weight",
-                                      .patches = "embeddings.patch_embedding",
-                                      .attention_norm = "encoder.layers.{}.layer_norm1",
-                                      .q = "encoder.layers.{}.self_attn.q_proj",
-                                      .k = "encoder.layers.{}.self_attn.k_proj",
-                                      .v = "encoder.layers.{}.self_attn.v_proj",
-                                      .out = "encoder.layers.{}.self_attn.out_proj",
-                                      .mlp_norm = "encoder.layers.{}.layer_norm2",
-                                      .up = "encoder.layers.{}.mlp.fc1",
-                                      .down = "encoder.layers.{}.mlp.fc2",
-                                      .final_norm = "post_layernorm",
-                                      .pool = "head"};
+constexpr TensorNames siglip_image() {
+    TensorNames names = kClipImage;
+    names.embedding_norm = names.class_token = names.read_out = {};
+    names.pool = "head";
+    return names;
+}
 
 constexpr TensorNames kUseLite = {.embedding = "embedding",
                                   .attention_norm = "layers.{}.attention_norm",
@@ -878,7 +871,7 @@ constexpr ModelFamily siglip_tower(bool images) {
     family.activation = Activation::gelu_tanh;
     family.causal = false;
     family.reads_last = !images;
-    family.names = images ? kSiglipImage : siglip_text();
+    family.names = images ? siglip_image() : siglip_text();
     family.defaults = images ? R"({"hidden_size": 768, "intermediate_size": 3072,
         "num_hidden_layers": 12, "num_attention_heads": 12, "image_size": 224, "patch_size": 16})"
                              : R"({"vocab_size": 32000, "hidden_size": 768,
